@@ -1,0 +1,1 @@
+"""What the logs show, as pure functions: no clock, no network, no files."""

@@ -1,0 +1,1 @@
+"""Where logs are read from: one module a backend; nothing here can write."""

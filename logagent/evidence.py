@@ -17,7 +17,7 @@ State = Literal["verified", "drifted", "contradicted", "unverified", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What is computed from the hits of an evidence query: `op`, over `field`; for a ratio `of` is the denominator's text."""
+    """What is computed from the hits: `op`, over `field`; for a ratio `of` is the denominator's text."""
 
     op: Op
     field: str = ""

@@ -88,7 +88,7 @@ ECS: Mapping[Role, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FieldChoice:
-    """One field that plays a role. `exact` is the name to group and filter exactly by (keyword sub-field), "" if none."""
+    """One field that plays a role. `exact`: the name to group and filter exactly by (keyword sub-field), or ""."""
 
     name: str
     type: str = "keyword"

@@ -223,7 +223,7 @@ class LogStore(Protocol):
     def top_values(
         self, query: LogQuery, fields: Sequence[str], *, size: int = 10, baseline: TimeWindow | None = None
     ) -> TopValues:
-        """Most frequent values (at most 50) of each field (role or name), with their counts in `baseline` beside them."""
+        """Most frequent values (at most 50) of each field (role or name), with their counts in `baseline`."""
         ...
 
     def count(self, measures: Sequence[Measure]) -> MeasuredSet:

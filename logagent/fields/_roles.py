@@ -1,8 +1,4 @@
-"""Field roles: what a field means, whatever it is called.
-
-A schema file (`schemas/*.toml`) names candidates per role; `resolve` chooses among the fields that a source
-really has, by order, fitness of the type and coverage. Stores speak in roles through the FieldMap.
-"""
+"""The roles a field can play, the names people write for them, and the map of a source."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,0 +1,1 @@
+"""Evaluation scripts: quality, measured on data that is given as an argument."""

@@ -1,6 +1,133 @@
-"""Redaction as a type: only text of this type may reach a model."""
+"""Redaction: secrets and personal data become numbered masks before any text leaves the process.
 
+One redactor serves one run. It has no off switch. Rules: security.md 7; their expressions are linear in time.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
 from typing import NewType
+
+from logagent.analysis import _redact_keys, _redact_patterns, _redact_personal
+from logagent.analysis._redact_view import Hit, View, views
 
 ModelText = NewType("ModelText", str)
 """Text a model may see: redacted and sanitised. Raw text in its place is a type error, so every leak is found."""
+
+FAILED = ModelText("[redaction failed]")
+_PASSES = 4
+_FOLDED = frozenset({"email"})
+_SPACED = frozenset({"card", "iban", "phone"})
+
+
+class Redactor:
+    """Masks secrets for one run, as `<email:k7q2:1>`, `<password:k7q2:2>` and so on.
+
+    The same value always gets the same mask, in every field, tool and turn, so the model can tell two users apart and
+    evidence can be verified by masking the stored record again. Masks are numbers and not hashes, because the hash
+    of a phone number can be undone by trying all of them. `k7q2` is the nonce of the run.
+
+    Not thread-safe: only the loop's own thread redacts.
+    """
+
+    def __init__(self, nonce: str, *, addresses: bool = False) -> None:
+        self._addresses = addresses
+        self._masks: dict[str, str] = {}
+        self._originals: dict[str, str] = {}
+        self._kinds: Counter[str] = Counter()
+        self._mask_shape = re.compile(rf"<[a-z_]{{2,16}}:{re.escape(nonce)}:\d{{1,9}}>")
+        self._nonce = nonce
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Different values masked so far, by kind: `{"email": 12, "token": 9}`."""
+        return dict(self._kinds)
+
+    def __call__(self, text: str) -> ModelText:
+        """Mask every secret in `text`; masking twice changes nothing. A failure masks the whole text."""
+        try:
+            for _ in range(_PASSES):
+                masked = self._once(text)
+                if masked == text:
+                    break
+                text = masked
+        except (ValueError, LookupError, TypeError, RecursionError):
+            return FAILED
+        return ModelText(text)
+
+    def unmask_query(self, text: str) -> str:
+        """Our own masks in a tool argument become the values they stand for; any other mask stays as it is."""
+        if "<" not in text:
+            return text
+        return self._mask_shape.sub(lambda match: self._originals.get(match[0], match[0]), text)
+
+    def _once(self, text: str) -> str:
+        spans = self._spans(text)
+        if not spans:
+            return text
+        quoted = text[:1] in {"{", "["}
+        parts: list[str] = []
+        last = 0
+        for start, end, kind in spans:
+            parts.append(text[last:start])
+            mask = self._mask(text[start:end], kind)
+            parts.append(f'"{mask}"' if quoted and _is_bare_number(text, start, end) else mask)
+            last = end
+        parts.append(text[last:])
+        return "".join(parts)
+
+    def _spans(self, text: str) -> list[Hit]:
+        """Hits in positions of `text`, merged, without those that touch a mask of this run."""
+        hits = sorted({view.raw_span(hit) for view in views(text) for hit in self._hits(view)})
+        if not hits:
+            return []
+        taken = [match.span() for match in self._mask_shape.finditer(text)]
+        merged: list[Hit] = []
+        for hit in hits:
+            if hit.end <= hit.start or any(hit.start < end and start < hit.end for start, end in taken):
+                continue
+            if merged and hit.start < merged[-1].end:
+                kind = merged[-1].kind if _length(merged[-1]) >= _length(hit) else hit.kind
+                merged[-1] = Hit(merged[-1].start, max(hit.end, merged[-1].end), kind)
+            else:
+                merged.append(hit)
+        return merged
+
+    def _hits(self, view: View) -> Iterator[Hit]:
+        if any(clue in view.lower for clue in _redact_keys.CLUES):
+            yield from _redact_keys.find(view)
+        yield from _redact_patterns.find(view)
+        yield from _redact_personal.find(view)
+        if self._addresses:
+            yield from _redact_personal.addresses(view.text)
+
+    def _mask(self, value: str, kind: str) -> str:
+        key = _normal(value, kind)
+        mask = self._masks.get(key)
+        if mask is None:
+            mask = f"<{kind}:{self._nonce}:{len(self._masks) + 1}>"
+            self._masks[key] = mask
+            self._originals[mask] = value
+            self._kinds[kind] += 1
+        return mask
+
+
+def _normal(value: str, kind: str) -> str:
+    """What makes two spellings the same value."""
+    *_, decoded = views(value)
+    plain = decoded.text
+    if kind in _FOLDED:
+        return plain.lower()
+    return re.sub(r"[ ().-]", "", plain) if kind in _SPACED else plain
+
+
+def _length(hit: Hit) -> int:
+    return hit.end - hit.start
+
+
+def _is_bare_number(text: str, start: int, end: int) -> bool:
+    """A number of a JSON document: its mask needs quotes, or the document breaks."""
+    if not text[start:end].replace(".", "").isdigit():
+        return False
+    before, after = text[:start].rstrip(), text[end:].lstrip()
+    return before[-1:] in {":", ",", "["} and after[:1] in {",", "}", "]"}

@@ -1,0 +1,294 @@
+r"""Secrets named by a key: `password=...`, `"api_key": "..."`, `--db-password x`, `<password>x</password>`.
+
+A key is found by a word in it, judged as a whole (`max_tokens` and `secretName` are innocent), then the value behind
+it is read the way the format writes it: quoted, escaped, next list item, XML text, up to a delimiter.
+"""
+
+import re
+from collections.abc import Iterator
+
+from logagent.analysis._redact_view import Hit, View
+
+_WORD = re.compile(
+    r"passw(?:or)?t?d?|pwd|passphrase|passcode|passwort|secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key"
+    r"|(?:account|encryption|signing|master|app|application|subscription|storage|license|auth|shared)[ _-]?key"
+    r"|authorization|cookie|credential|requirepass|masterauth|(?<![a-z])auth(?![a-z])|jsessionid|phpsessid|connect\.sid"
+    r"|connection[ _-]?string|(?<![a-z])(?:pw|pat)(?![a-z])|密码|口令|密钥|令牌|秘钥",
+    re.IGNORECASE,
+)
+CLUES = (
+    "pass", "pwd", "secret", "token", "key", "authorization", "cookie", "credential", "auth", "sessid", "sessionid",
+    "connect.sid", "connection", "pw", "pat", "密", "口令", "令牌", "秘钥",
+)  # fmt: skip
+_KEY_CHAR = re.compile(r"[A-Za-z0-9_.\-]")
+_SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
+_STRONG = frozenset(
+    "password passwd passwort pwd passphrase passcode pw passwd requirepass masterauth 密码 口令".split()
+)
+_HEADERS = frozenset({"authorization", "cookie"})
+_INNOCENT_LAST = frozenset(
+    """policy policies length len expired expires expire expiry expiration age reset changed change required attempts
+    attempt count field fields hint strength enabled disabled type types file path dir name names url uri endpoint id
+    ids encoder validator at min max history rotation manager provider service source form page error errors failure
+    failures retries ref refs store version arn namespace mount class usage limit budget bucket buckets ttl refresh
+    lifetime algorithm alg format regex pattern mode status state cache rate issuer header prefix size seconds ms time
+    date created updated valid invalid missing exception filter handler generator factory util utils helper checker
+    resolver parser interceptor controller review requests request response total used remaining"""
+    .split()
+)
+_INNOCENT_FIRST = frozenset(
+    """next page continuation cancellation fencing resume sync unexpected max min total prompt completion num input
+    output cached reasoning primary foreign partition routing cache sort public idempotency no nil parse parser eof
+    ownership shuffle watermark scroll cursor checkpoint""".split()
+)
+_KEY_QUALIFIERS = frozenset(
+    """api access private secret account encryption signing master app application subscription storage license auth
+    shared apikey accesskey""".split()
+)
+_MEASURES = frozenset({"tokens", "tokenizer", "tokenized", "tokenization", "secretary", "passwordless", "keys"})
+
+
+def find(view: View) -> Iterator[Hit]:
+    """Values of keys that name a secret, in the order of the text. Linear: no character is a value twice."""
+    text, done = view.text, 0
+    for match in _WORD.finditer(text):
+        if match.start() < done:
+            continue
+        start, end = _whole_key(text, match.start(), match.end(), done)
+        strength = _judge(text[start:end], match[0].lower())
+        if strength:
+            for hit in _values(text, start, end, strength):
+                yield hit
+                done = max(done, hit.end)
+
+
+def _whole_key(text: str, start: int, end: int, floor: int) -> tuple[int, int]:
+    lowest = max(floor, start - 64)
+    while start > lowest and _KEY_CHAR.match(text[start - 1]):
+        start -= 1
+    highest = min(len(text), end + 64)
+    while end < highest and _KEY_CHAR.match(text[end]):
+        end += 1
+    while end > start and text[end - 1] in ".-":
+        end -= 1
+    return start, end
+
+
+def _judge(key: str, word: str) -> str:
+    """`strong` (any value), `weak` (a value that looks like a credential), a header name, or "" for an innocent key."""
+    if not key.isascii():
+        return "strong" if word in _STRONG else "weak"
+    parts = [part.lower() for part in _SPLIT.split(key) if part]
+    if not parts or any(part in _MEASURES for part in parts) or parts[0] in _INNOCENT_FIRST:
+        return ""
+    if parts[-1] in _INNOCENT_LAST and parts[-1] != word:
+        return ""
+    compact = "".join(parts)
+    for header in _HEADERS:
+        if compact.endswith(header):
+            return header
+    if any(part in _STRONG for part in parts) or compact.endswith(("password", "passwd", "pwd", "passphrase")):
+        return "strong"
+    return _weak(parts, compact)
+
+
+def _weak(parts: list[str], compact: str) -> str:
+    if parts[-1] == "key" or compact.endswith("key"):
+        named = set(parts) & _KEY_QUALIFIERS or any(compact.endswith(f"{word}key") for word in _KEY_QUALIFIERS)
+        return "weak" if named else ""
+    last = ("secret", "token", "credential", "credentials", "auth", "sid", "sessid", "sessionid", "pat")
+    if parts[-1] in last or compact.endswith(("secret", "token", "connectionstring")):
+        return "weak"
+    return "weak" if "secret" in parts or "token" in parts[1:-1] else ""
+
+
+# -- what stands behind the key ------------------------------------------------------------------------------------
+
+_ASSIGN = re.compile(r"""(?P<close>\\?["'`]|\])?[ \t]{0,4}(?P<op>:=|=>|->|[=:＝：])[ \t]{0,8}""")
+_XML = re.compile(r"(?:\s[^<>]{0,200})?>(?P<value>[^<>]{1,4096})(?=<|$)")
+_ARGUMENT = re.compile(r"""["']?(?:,[ \t]{0,4}|[ \t]{1,4})(?=[^\s])""")
+_PAIR = re.compile(r"""(?P<quote>["'])\s{0,4},\s{0,4}(?:["']value["']\s{0,4}:\s{0,4})?(?=["'])""")
+_SPACED = re.compile(r"""[ \t]{1,4}(?:is[ \t:]{1,4}|by[ \t]{1,4})?(?=["'])""")
+_BARE = re.compile(r"[ \t]{1,4}(?=\S)")
+_SCHEME = re.compile(r"(?:Bearer|Basic|ApiKey|Digest|Token|Negotiate|NTLM|Splunk|GenieKey|Key)[ \t]+", re.IGNORECASE)
+_DELIMITER = re.compile(r"""[\s"'`&;<>|]|\\["'nrt]|,(?=\s|[\w.\-]{1,40}[=:]|["'{]|$)""")
+_LINE_END = re.compile(r"[\r\n]|\\[nr]")
+_CLOSERS = {")": "(", "]": "[", "}": "{"}
+_LONGEST = 8_192
+
+
+def _values(text: str, start: int, end: int, strength: str) -> Iterator[Hit]:
+    if start and text[start - 1] == "<" and (match := _XML.match(text, end)):
+        yield from _accepted(text, match.start("value"), match.end("value"), strength)
+        return
+    at = _value_start(text, start, end, strength)
+    if at < 0:
+        return
+    if strength in _HEADERS:
+        yield from _header(text, at, strength)
+        return
+    value_start, value_end, quoted = _read(text, at)
+    if not quoted and _is_prose(text, at, value_start, value_end, strength):
+        return
+    yield from _accepted(text, value_start, value_end, strength)
+
+
+def _value_start(text: str, start: int, end: int, strength: str) -> int:
+    """Where the value of the key at start:end begins, or -1."""
+    match = _ASSIGN.match(text, end)
+    if match:
+        return match.end()
+    before = text[max(0, start - 2) : start]
+    if text[start : start + 2] == "--" or before.endswith("-"):
+        match = _ARGUMENT.match(text, end)
+    elif before.endswith(('("', "('")) or (before and before[-1] in "\"'" and '"value"' in text[end : end + 16]):
+        match = _PAIR.match(text, end)
+    elif strength == "strong":
+        word = text[start:end].lower()
+        match = _BARE.match(text, end) if word in {"requirepass", "masterauth"} else _SPACED.match(text, end)
+    return match.end() if match else -1
+
+
+def _read(text: str, at: int) -> tuple[int, int, bool]:
+    """Span of the value that begins at `at`, and whether it stands in quotes."""
+    while at < len(text) and text[at] in "[({":
+        at += 1
+    for quote in ('\\"', "\\'", '"', "'", "`"):
+        if text.startswith(quote, at):
+            begin = at + len(quote)
+            return begin, _closing(text, begin, quote), True
+    match = _DELIMITER.search(text, at, at + _LONGEST)
+    stop = match.start() if match else min(len(text), at + _LONGEST)
+    while stop > at and (text[stop - 1] in ",.:;" or _is_closer(text, at, stop)):
+        stop -= 1
+    return at, stop, False
+
+
+def _is_closer(text: str, at: int, stop: int) -> bool:
+    opener = _CLOSERS.get(text[stop - 1])
+    return opener is not None and text.count(opener, at, stop) < text.count(text[stop - 1], at, stop)
+
+
+def _closing(text: str, begin: int, quote: str) -> int:
+    limit = min(len(text), begin + _LONGEST)
+    at = begin
+    while True:
+        found = text.find(quote, at, limit)
+        if found < 0:
+            match = _LINE_END.search(text, begin, limit)
+            return match.start() if match else limit
+        slashes = 0
+        while found - slashes - 1 >= begin and text[found - slashes - 1] == "\\":
+            slashes += 1
+        if slashes % 2 == 0:
+            return found
+        at = found + 1
+
+
+def _header(text: str, at: int, kind: str) -> Iterator[Hit]:
+    while at < len(text) and text[at] in "[(":
+        at += 1
+    begin, stop = at, -1
+    for quote in ('\\"', '"', "'", "`"):
+        if text.startswith(quote, at):
+            begin = at + len(quote)
+            stop = _closing(text, begin, quote)
+            break
+    if stop < 0:
+        stop = _header_end(text, begin)
+    if kind == "cookie":
+        yield from _cookies(text, begin, stop)
+    else:
+        yield from _authorization(text, begin, stop)
+
+
+def _header_end(text: str, begin: int) -> int:
+    limit = min(len(text), begin + _LONGEST)
+    match = re.compile(r"[\r\n\"'`\]}]|\\[nr\"]|,\s|\s-H\s").search(text, begin, limit)
+    return match.start() if match else limit
+
+
+def _authorization(text: str, begin: int, stop: int) -> Iterator[Hit]:
+    match = _SCHEME.match(text, begin, stop)
+    if text.startswith("AWS4-", begin):
+        return
+    if match:
+        begin = match.end()
+        if match[0][:6].lower() == "digest":
+            line = _LINE_END.search(text, begin)
+            stop = line.start() if line else min(len(text), begin + _LONGEST)
+        else:
+            blank = re.compile(r"\s").search(text, begin, stop)
+            stop = blank.start() if blank else stop
+    else:
+        blank = re.compile(r"[\s;]").search(text, begin, stop)
+        stop = blank.start() if blank else stop
+    if stop - begin >= _SHORT and not _is_innocent(text[begin:stop]) and not text[begin:stop].isalpha():
+        yield Hit(begin, stop, "token")
+
+
+_COOKIE = re.compile(r"(?P<name>[^\s=;,]{1,128})=(?P<value>[^;\s,]{1,4096})")
+_ATTRIBUTES = frozenset("path domain expires max-age samesite priority version".split())
+
+
+def _cookies(text: str, begin: int, stop: int) -> Iterator[Hit]:
+    for match in _COOKIE.finditer(text, begin, stop):
+        if match["name"].lower() not in _ATTRIBUTES and not _is_innocent(match["value"]):
+            yield Hit(match.start("value"), match.end("value"), "cookie")
+
+
+# -- is the value one? ---------------------------------------------------------------------------------------------
+
+_INNOCENT = re.compile(
+    r"(?:null|none|nil|true|false|undefined|empty|unset|yes|no|on|off|default|n/a|\(?(?:hidden|masked|redacted|filtered"
+    r"|removed|secret|omitted)\)?|\d{1,5}|[*•xX.#?_-]+|\$\{?[\w.:-]+\}?|\{\{.*\}\}|%[\w()]{1,20}|\{\w{0,30}\}"
+    r"|<[^<>]{0,64}>?|\[[^\[\]]{0,64}\]?|REDACTED\]?|FILTERED\]?|[*x]{3,}.{0,4}|:\w+|\$\d)\Z",
+    re.IGNORECASE,
+)
+_PATH = re.compile(r"(?:~|\.{0,2})?/[\w.@+/-]*\Z|[A-Za-z]:\\|file:|https?://[^\s:@]*\Z|arn:aws")
+_SHORT = 4
+_WEAK_LENGTH = 8
+_PROSE = frozenset(
+    """must is was are has have had incorrect invalid required expired mismatch not authentication failed does do did
+    cannot can too should missing for of and or to in on at by with from the a an be been will would wrong denied
+    rejected unknown error empty change changed reset received sent used needed valid verification validation check
+    login user please no than rotated refreshed issued revoked generated updated created found retrieved length
+    contains unauthorized forbidden unexpected accepted provided supplied ok success successful failure""".split()
+)
+
+
+def _is_innocent(value: str) -> bool:
+    return not value or _INNOCENT.match(value) is not None
+
+
+def _is_prose(text: str, at: int, start: int, end: int, strength: str) -> bool:
+    """`password: must contain a digit`: words behind a colon and a blank are no value."""
+    word = text[start:end].lower()
+    spaced = at and text[at - 1] in " \t"
+    return bool(spaced and word.isalpha() and (word in _PROSE or strength == "weak"))
+
+
+def _accepted(text: str, start: int, end: int, strength: str) -> Iterator[Hit]:
+    value = text[start:end]
+    if _is_innocent(value) or (_PATH.match(value) and _is_path(value)):
+        return
+    if strength == "weak" and not _looks_random(value):
+        return
+    if _SCHEME.match(value):
+        start += len(_SCHEME.match(value)[0])  # type: ignore[index]
+    yield Hit(start, end, "password" if strength == "strong" else "secret")
+
+
+def _is_path(value: str) -> bool:
+    """A file name and not base64 that begins with a slash."""
+    return not value.startswith("/") or all(len(part) <= 24 for part in value.split("/"))  # noqa: PLR2004
+
+
+def _looks_random(value: str) -> bool:
+    """Long enough, and not one lower-case word: digits, mixed case or symbols."""
+    if value.isdigit():
+        return len(value) >= 6  # noqa: PLR2004
+    if len(value) < _WEAK_LENGTH or " " in value.strip():
+        return False
+    mixed = value != value.lower() and value != value.upper()
+    return any(char.isdigit() for char in value) or mixed or len(value) >= 24  # noqa: PLR2004

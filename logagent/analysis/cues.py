@@ -1,0 +1,143 @@
+"""The matcher: literal prefilter, then the cue, then the look-alikes around it. Expressions are compiled when first needed."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from logagent.analysis.cue_plan import FLAGS, LONGEST
+
+_WORD = re.compile("[a-z]{3,}|[\u4e00-\u9fff]{2,}")
+_MATCHED = 80
+_REMEMBERED = 50_000
+"""Distinct words whose candidates are kept; then the memory starts anew."""
+
+
+class CueHit(NamedTuple):
+    """One mechanism that a line states. Sorted: strong before weak, then the order of the list."""
+
+    weak: bool
+    rank: int
+    id: str
+    start: int
+    matched: str
+
+
+class Pattern:
+    """A regular expression that is compiled when it is first needed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """The compiled expression."""
+        return re.compile(self.text, FLAGS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cue:
+    """One cue of an entry with its prefilter (cue_plan.CuePlan)."""
+
+    entry: str
+    rank: int
+    pattern: Pattern
+    weak: bool
+    words: tuple[str, ...]
+    plain: tuple[str, ...]
+    must: tuple[tuple[str, ...], ...]
+
+    def possible(self, low: str) -> bool:
+        """Whether a line (in lower case) holds what every match holds."""
+        return all(any(literal in low for literal in group) for group in self.must)
+
+
+def cues_of(entry: Mapping[str, Any], rank: int) -> list[Cue]:
+    """Cues of one entry of the index."""
+    return [
+        Cue(entry["id"], rank, Pattern(text), weak, tuple(words), tuple(plain), tuple(map(tuple, must)))
+        for text, weak, words, plain, must in entry["cues"]
+    ]
+
+
+class Matcher:
+    """All cues of mechanisms, or of change events, over physical lines."""
+
+    def __init__(
+        self, entries: Sequence[Mapping[str, Any]], anywhere_not: Iterable[str], context: int, first_rank: int = 0
+    ) -> None:
+        self._context = context
+        self._not = [Pattern(text) for text in anywhere_not]
+        self._entry_not = {entry["id"]: [Pattern(text) for text in entry["not"]] for entry in entries}
+        self._by_word: dict[str, list[Cue]] = defaultdict(list)
+        self._by_plain: dict[str, list[Cue]] = defaultdict(list)
+        self._unanchored: list[Cue] = []
+        self._seen: dict[str, tuple[Cue, ...]] = {}
+        for rank, entry in enumerate(entries, first_rank):
+            for cue in cues_of(entry, rank):
+                self._add(cue)
+        self._shortest = min(map(len, self._by_word), default=1)
+
+    def _add(self, cue: Cue) -> None:
+        for word in cue.words:
+            self._by_word[word].append(cue)
+        for literal in cue.plain:
+            self._by_plain[literal].append(cue)
+        if not cue.words and not cue.plain:
+            self._unanchored.append(cue)
+
+    def text(self, text: str) -> list[CueHit]:
+        """Hits of a record of several physical lines, in order of precedence."""
+        best: dict[str, CueHit] = {}
+        for line in text.split("\n"):
+            for hit in self.line(line):
+                if hit.id not in best or hit < best[hit.id]:
+                    best[hit.id] = hit
+        return sorted(best.values())
+
+    def line(self, line: str) -> list[CueHit]:
+        """Hits of one physical line, in order of precedence."""
+        low = line.lower()
+        candidates = self._candidates(low)
+        hits: dict[str, CueHit] = {}
+        for cue in candidates:
+            got = hits.get(cue.entry)
+            if (got and (not got.weak or cue.weak)) or not cue.possible(low):
+                continue
+            if (match := cue.pattern.regex.search(line)) and not self._excused(cue, line, match):
+                hits[cue.entry] = CueHit(cue.weak, cue.rank, cue.entry, match.start(), match[0][:_MATCHED])
+        return sorted(hits.values())
+
+    def _excused(self, cue: Cue, line: str, match: re.Match[str]) -> bool:
+        around = line[max(0, match.start() - self._context) : match.end() + self._context]
+        return any(p.regex.search(around) for p in self._not) or any(
+            p.regex.search(around) for p in self._entry_not[cue.entry]
+        )
+
+    def _candidates(self, low: str) -> list[Cue]:
+        """Cues whose literals stand in the line, in the order of the list where that is what the words give."""
+        found: dict[Cue, None] = {}
+        for word in _WORD.findall(low):
+            cues = self._seen.get(word)
+            if cues is None:
+                cues = self._learn(word)
+            found.update(dict.fromkeys(cues))
+        for literal, several in self._by_plain.items():
+            if literal in low:
+                found.update(dict.fromkeys(several))
+        found.update(dict.fromkeys(self._unanchored))
+        return list(found)
+
+    def _learn(self, word: str) -> tuple[Cue, ...]:
+        """Cues whose fragment is inside this word; every substring is looked up once per distinct word."""
+        found: dict[Cue, None] = {}
+        for start in range(len(word)):
+            for end in range(start + self._shortest, min(len(word), start + LONGEST) + 1):
+                if cues := self._by_word.get(word[start:end]):
+                    found.update(dict.fromkeys(cues))
+        if len(self._seen) >= _REMEMBERED:
+            self._seen.clear()
+        self._seen[word] = tuple(found)
+        return self._seen[word]

@@ -1,0 +1,140 @@
+"""From log records to the events the signals read: level inside the text, error fields, status, platform events."""
+
+import re
+from collections.abc import Mapping
+
+from logagent.analysis.facts import Event
+from logagent.analysis.objects import settle
+from logagent.logs import LogRecord
+
+_SERVICE = (
+    "service", "service.name", "app", "component", "kubernetes.labels.app", "container", "source.component",
+    "reportingComponent", "reportingController", "source",
+)  # fmt: skip
+"""Where a service may stand when no field of the scope was chosen for it."""
+
+_MESSAGE = ("note", "event.original", "Message", "detail.Message", "detail", "reason")
+_TRACE = ("request_id", "correlation_id", "requestId", "correlationId")
+_STATUS = ("http.response.status_code", "status_code", "statusCode", "res.statusCode", "http.status_code", "status")
+_NOT_EXTRA = frozenset({"@timestamp", "timestamp", "message", "msg", "stream", "source", "time", "ts"})
+
+_LEVELS = {
+    "trace": 0, "debug": 1, "info": 2, "information": 2, "notice": 2, "normal": 2, "warn": 3, "warning": 3, "w": 3,
+    "error": 4, "err": 4, "severe": 4, "e": 4, "critical": 5, "crit": 5, "fatal": 5, "f": 5, "alert": 5,
+    "emergency": 5, "emerg": 5, "panic": 5,
+}  # fmt: skip
+_INLINE = re.compile(
+    r"^\W{0,3}(?:[\d:.,TZ/ +-]{6,32}\W{0,3})?(?:[\w.-]{1,30}[:|] ?)?"
+    r"(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|SEVERE|CRIT(?:ICAL)?|FATAL|PANIC|EMERG)\b(?![-_.])|"
+    r"\blevel=\"?(\w+)|^\W{0,2}\[(error|warn|warning|crit|info|notice|debug)\]|^([EWF]) [\w.-]{1,60}: "
+)
+_HEAD = 200
+"""Characters in which a level inside the text is looked for."""
+
+_ERRORISH = frozenset(
+    "error err exception reason error_code detail details cause type errmsg stack_trace stacktrace stack".split()
+)
+_INSIDE = frozenset({"error", "err", "exception", "cause"})
+_PART = 4000
+_SHORT = 200
+
+
+def from_record(record: LogRecord, weight: float = 1.0, *, at: float | None = None) -> Event:
+    """One record (or a group of alike ones, `weight` of them) as an event.
+
+    Args:
+        record: as a store answers it.
+        weight: records it stands for.
+        at: time to use for a record without one (seconds; only the order matters).
+
+    Raises:
+        ValueError: neither the record nor `at` has a time.
+    """
+    time = record.timestamp.timestamp() if record.timestamp is not None else at
+    if time is None:
+        msg = "a record without a time needs `at`"
+        raise ValueError(msg)
+    fields = record.fields
+    event = Event(
+        time=time,
+        service=record.service or _text(fields, _SERVICE) or "unknown",
+        level=None if record.severity is None else int(record.severity),
+        message=record.message or record.error_message or _text(fields, _MESSAGE),
+        trace=record.trace_id or _text(fields, _TRACE) or None,
+        span=record.span_id or None,
+        callsite=record.logger,
+        extra=_extra(record),
+        failed=_failed(record),
+        weight=weight,
+        record=record,
+    )
+    settle(event, event.extra)
+    if event.level is None and not event.event:
+        event.level = inline_level(event.message)
+    return event
+
+
+def inline_level(message: str) -> int | None:
+    """Severity class written inside a text (`ERROR [main]`, `[warn]`, `level=info`), None without one.
+
+    >>> inline_level("2026-11-30 06:00:00 ERROR [main] cannot bind")
+    4
+    """
+    hit = _INLINE.search(message[:_HEAD])
+    return _LEVELS.get(next(group for group in hit.groups() if group).lower()) if hit else None
+
+
+def full_text(event: Event) -> str:
+    """Message and error fields: the short ones in one line, then the multi-line ones."""
+    parts = [event.message, *(value for key, value in event.extra.items() if isinstance(value, str) and _errorish(key))]
+    kept = list(dict.fromkeys(part[:_PART] for part in parts if part))
+    line = " | ".join(part for part in kept if "\n" not in part)
+    return "\n".join([line, *(part for part in kept if "\n" in part)]).strip("\n")
+
+
+def error_fields(event: Event) -> str:
+    """First lines of the error fields, for the template of a bland message."""
+    return " | ".join(
+        value.split("\n", 1)[0][:_SHORT]
+        for key, value in event.extra.items()
+        if isinstance(value, str)
+        and (key.split(".", 1)[0].lower() in _INSIDE or key.lower() in {"errmsg", "error_code"})
+        and "stack" not in key.lower()
+    )
+
+
+def _errorish(key: str) -> bool:
+    return key.rsplit(".", 1)[-1].lower() in _ERRORISH or key.split(".", 1)[0].lower() in _INSIDE
+
+
+def _text(fields: Mapping[str, object], names: tuple[str, ...]) -> str:
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def _failed(record: LogRecord) -> bool:
+    status: object = record.status
+    if status is None:
+        status = next((record.fields[name] for name in _STATUS if name in record.fields), "")
+    return re.fullmatch(r"5\d\d(?:\.0)?", str(status)) is not None
+
+
+def _extra(record: LogRecord) -> dict[str, object]:
+    """Flat fields, roles among them under their ECS names, so that the signals find them whatever the source says."""
+    roles: dict[str, object] = {
+        "error.type": record.error_type,
+        "error.message": record.error_message,
+        "error.stack_trace": record.stack,
+        "host.name": record.host,
+        "kubernetes.pod.name": record.pod,
+        "kubernetes.namespace": record.namespace,
+        "service.version": record.version,
+        "http.response.status_code": record.status,
+        "duration_ms": record.duration_ms,
+    }
+    extra = {key: value for key, value in roles.items() if value is not None and value != ""}
+    extra.update((key, value) for key, value in record.fields.items() if key not in _NOT_EXTRA)
+    return extra

@@ -1,0 +1,181 @@
+"""Templates: generic masks, then a small Drain per service and call site (depth 2, similarity 0.7)."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+
+from logagent.analysis.events import error_fields
+from logagent.analysis.facts import Event
+
+LIMIT = 1500
+"""Characters of a message that take part in its template."""
+
+SLOT = "<*>"
+_SHORT = 80
+_WARN, _ERROR = 3, 4
+
+MASK = re.compile(
+    r"(?P<id>[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})"
+    r"|(?P<url>\b[a-z][a-z0-9+]{1,9}://[^\s,;'\"\])>]+)"
+    r"|(?P<time>\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b)"
+    r"|(?P<ip>/?(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?)"
+    r"|(?P<hex>\b0[xX][0-9a-fA-F]+\b)"
+    r"|(?P<path>(?:/[\w.@%+=~-]+){2,}/?)"
+    r"|(?P<key>\b(?=[a-f]*\d[0-9a-f]{7})[0-9a-f]{8,}\b|\b(?=[a-z]*\d+[a-z]+\d)[a-z0-9]{9,}\b)"
+    r"|(?P<num>[-+]?\d+(?:[.,]\d+)*(?:µs|ms|us|ns|s|m|h|d|[KMGT]i?B?|B|%)?)"
+)
+"""What varies from line to line. Linear: no alternative can match one stretch in two ways."""
+
+_SHOWN = {"id": "<id>", "url": "<url>", "time": "<time>", "ip": "<ip>", "hex": "<hex>", "path": "<path>", "key": "<id>"}
+_LINED = re.compile(r"[#:]\d{1,9}$")
+"""A call site with its line number."""
+
+_DELIMITERS = r"[\s\[\]{}(),=:：|]+"
+_SPLIT = re.compile(_DELIMITERS)
+_STATE = frozenset(
+    "up down open opened closed close on off ok failed failure success succeeded error ready notready true false "
+    "enabled disabled started stopped starting stopping healthy unhealthy connected disconnected available unavailable "
+    "passed running offline online active inactive gained lost half_open half-open".split()
+)
+"""Words of state: never merged into a slot, else "link up" and "link down" are one template."""
+
+_STATUS = re.compile(
+    r"(HTTP/\d(?:\.\d)?\"?\s+|\bstatus(?:[ _]?code)?[\"\s:=]+|\b(?:GET|POST|PUT|DELETE|PATCH|HEAD)\s+\S+\s+)([1-5])\d\d\b",
+    re.IGNORECASE,
+)
+_STATUS_LETTERS = "abcde"
+_FAILED_STATUS = "status-exx"
+
+
+def tokens(text: str) -> list[str]:
+    """Words of a masked text."""
+    return [word for word in _SPLIT.split(text) if word]
+
+
+def mask(message: str) -> str:
+    """The first LIMIT characters with everything that varies replaced by `<*>`.
+
+    >>> mask("user 42 from 10.0.0.7:5432 in 12ms")
+    'user <*> from <*> in <*>'
+    """
+    return MASK.sub(SLOT, message[:LIMIT])
+
+
+def typed_mask(message: str) -> str:
+    """The same for readers: slots say what they hold.
+
+    >>> typed_mask("user 42 from 10.0.0.7:5432 in 12ms")
+    'user <num> from <ip> in <num>'
+    """
+    return MASK.sub(lambda hit: _SHOWN.get(str(hit.lastgroup), "<num>"), message[:LIMIT])
+
+
+def pattern_id(text: str) -> str:
+    """A stable name for a pattern: the same text has the same id in every run.
+
+    >>> pattern_id("user <*>")
+    'P35c3a5f0'
+    """
+    return "P" + hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=4).hexdigest()
+
+
+def keep_status(message: str) -> str:
+    """HTTP status codes as their class, so that the number mask does not hide a failure.
+
+    >>> keep_status("GET /cart 503")
+    'GET /cart status-exx'
+    """
+    return _STATUS.sub(lambda hit: f"{hit[1]}status-{_STATUS_LETTERS[int(hit[2]) - 1]}xx", message)
+
+
+class Drain:
+    """Groups of equal length and first token whose tokens agree to `similarity` (He et al., ICWS 2017).
+
+    Attributes:
+        texts: masked text of each template, by id: the text of its first message.
+        keys: (service, call site) of each template, by id.
+    """
+
+    def __init__(self, similarity: float = 0.7) -> None:
+        self.similarity = similarity
+        self.texts: list[str] = []
+        self.keys: list[tuple[str, str]] = []
+        self._raw: list[str] = []
+        self._words: list[list[str]] = []
+        self._exact: dict[tuple[str, str, str], int] = {}
+        self._sites: dict[tuple[str, str], int] = {}
+        self._groups: dict[tuple[str, str, int, str], list[int]] = {}
+
+    def add(self, service: str, callsite: str, message: str, *, plain: bool = False) -> int:
+        """Template id of one message; with `plain`, a call site with a line number is the template."""
+        if plain and _LINED.search(callsite):
+            found = self._sites.get((service, callsite))
+            if found is None:
+                found = self._sites[service, callsite] = self._new(service, callsite, mask(message), message)
+            return found
+        masked = mask(message)
+        key = (service, callsite, masked)
+        found = self._exact.get(key)
+        if found is None:
+            found = self._exact[key] = self._match(key, message)
+        return found
+
+    def display(self, template: int) -> str:
+        """The template for readers: typed slots, and `<*>` where words were merged."""
+        typed = _SPLIT.split(typed_mask(self._raw[template]))
+        words = iter(self._words[template])
+        delimiters = _SPLIT.findall(typed_mask(self._raw[template]))
+        shown = [word if not word or next(words, "") != SLOT or word.startswith("<") else SLOT for word in typed]
+        return "".join(word + gap for word, gap in zip(shown, [*delimiters, ""], strict=True)).strip()
+
+    def _new(self, service: str, callsite: str, masked: str, message: str) -> int:
+        self.texts.append(masked)
+        self.keys.append((service, callsite))
+        self._raw.append(message[:LIMIT])
+        self._words.append(tokens(masked))
+        return len(self.texts) - 1
+
+    def _match(self, key: tuple[str, str, str], message: str) -> int:
+        service, callsite, masked = key
+        words = tokens(masked)
+        group = self._groups.setdefault((service, callsite, len(words), words[0] if words else ""), [])
+        best, score = None, self.similarity
+        for template in group:
+            share = _agreement(self._words[template], words)
+            if share >= score:
+                best, score = template, share
+        if best is None:
+            best = self._new(service, callsite, masked, message)
+            group.append(best)
+        else:
+            self._words[best] = [a if a == b else SLOT for a, b in zip(self._words[best], words, strict=True)]
+        return best
+
+
+def _agreement(group: Sequence[str], words: Sequence[str]) -> float:
+    """Share of tokens that agree; -1 where a word of state differs."""
+    same = 0
+    for a, b in zip(group, words, strict=True):
+        if a == b or a == SLOT:
+            same += 1
+        if a != b and (a.lower() in _STATE or b.lower() in _STATE):
+            return -1.0
+    return same / max(1, len(words))
+
+
+def mine(events: Iterable[Event]) -> Drain:
+    """Set `template` of every event; answers the miner.
+
+    A 5xx status, in a field or in the text, makes a template of its own and marks the event as failed.
+    """
+    drain = Drain()
+    for event in events:
+        text = keep_status(event.message[:LIMIT])
+        event.failed = event.failed or _FAILED_STATUS in text
+        bland = (event.level or 0) >= _WARN and len(event.message) < _SHORT and bool(event.extra)
+        if bland and (more := error_fields(event)):
+            text += " | " + more
+        plain = event.level is not None and event.level < _ERROR and not event.failed
+        text += " [failed: 5xx]" if event.failed else ""
+        event.template = drain.add(event.service, event.callsite, text, plain=plain)
+    return drain

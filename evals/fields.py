@@ -72,7 +72,7 @@ def flatten(document: Mapping[str, object], prefix: str = "") -> Iterator[tuple[
         item = value[0] if isinstance(value, list) and value else value
         if isinstance(item, dict):
             yield from flatten(item, f"{name}.")
-        elif item is not None and item != [] and item != "":
+        elif item is not None and item not in ([], ""):
             yield name, item
 
 
@@ -96,7 +96,9 @@ def _judge(
     if not name:
         if key == "error_class" and expected.get("how") == "regex":
             text = str(values.get(str(expected["path"]), ""))
-            return _row(case, key, expected, "text", right=error_class_in(text) == expected["value"], why="from the text")
+            return _row(
+                case, key, expected, "text", right=error_class_in(text) == expected["value"], why="from the text"
+            )
         return _row(case, key, expected, name, right=bool(expected.get("soft")), why="not found")
     accepted = [expected, *_accepted(expected)]
     hits = [item for item in accepted if name == item["path"] or name.startswith(f"{item['path']}.")]
@@ -118,7 +120,7 @@ def _norm_error(key: str, name: str, values: Mapping[str, object], norm: object)
         wished = instant_of(str(norm).split(" ")[0])
         near = at is not None and wished is not None and abs((at - wished).total_seconds()) < 0.002
         return "" if near else f"read as {at}"
-    if key == "level":
+    if key == "level" and norm:
         word = str(values[name])
         known = classify_levels(name, {word: 1}, values)
         severity = next(iter(known), severity_of_word(word))

@@ -25,7 +25,7 @@ _MOST_CHOICES = 4
 _FULL = 0.995
 """Coverage from which no further field is added to a role."""
 _RARE = 0.001
-_OTHER_SPELLING, _BELOW_PREFIX, _WEAK, _OTHER_TYPE = 0.4, 3.0, 200.0, 50.0
+_OTHER_SPELLING, _BELOW_PREFIX, _NUMERIC_LEVEL, _OTHER_TYPE, _WEAK = 0.4, 3.0, 10.0, 50.0, 1_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,9 @@ def resolve(infos: Sequence[FieldInfo], overrides: Mapping[str, str] | None = No
 def candidates(role: str) -> tuple[str, ...]:
     """All names that any schema has for a role, without order; what to ask a mapping for."""
     return tuple(
-        dict.fromkeys(name for schema in schemas() for table in (schema.roles, schema.weak) for name in table.get(role, ()))
+        dict.fromkeys(
+            name for schema in schemas() for table in (schema.roles, schema.weak) for name in table.get(role, ())
+        )
     )
 
 
@@ -108,11 +110,11 @@ class _Index:
                 if info.name.startswith(prefix):
                     self.below.setdefault(_spelling(info.name[len(prefix) :]), []).append(info)
 
-    def find(self, name: str) -> list[tuple[float, FieldInfo]]:
+    def find(self, name: str, *, exactly: bool) -> list[tuple[float, FieldInfo]]:
         """Fields that this candidate may mean, with a penalty each."""
         found = [(0.0, self.exact[name])] if name in self.exact else []
         spelling = _spelling(name)
-        if len(spelling) > 1:  # `t` and `@l` are too short to be guessed
+        if len(spelling) > 1 and not exactly:  # `t` and `@l` are too short to be guessed
             found += [(_OTHER_SPELLING, info) for info in self.spelled.get(spelling, ()) if info.name != name]
             found += [(_BELOW_PREFIX, info) for info in self.below.get(spelling, ())]
         return found
@@ -136,7 +138,7 @@ def _ranked(role: str, best: Schema, index: _Index) -> list[tuple[float, FieldIn
         for schema in order:
             for name in (schema.weak if weak else schema.roles).get(role, ()):
                 position += 1
-                for penalty, info in index.find(name):
+                for penalty, info in index.find(name, exactly=weak):
                     total = position + penalty + (_WEAK if weak else 0) + _type_penalty(role, info)
                     penalties[info.name] = min(total, penalties.get(info.name, total))
     fitting = [(total, index.exact[name]) for name, total in penalties.items() if _fits(role, index.exact[name], index)]
@@ -182,6 +184,8 @@ def _type_penalty(role: str, info: FieldInfo) -> float:
     """A type that works, but worse than its neighbours would."""
     if role in _SINGLE:
         return 0.0 if info.type in DATES else _OTHER_TYPE
+    if role == "severity" and all(value.strip("+-.").isdigit() for value in info.samples):
+        return _NUMERIC_LEVEL if info.samples or info.type in NUMBERS else 0.0
     if role == "message" and info.type in {"keyword", "wildcard"} and not info.samples:
         return _OTHER_SPELLING
     return 0.0
@@ -223,6 +227,10 @@ def _is_name(name: str, value: str) -> bool:
     return 0 < len(plain) <= 200 and "\n" not in plain and not re.fullmatch(r"[-.\d]+|null|\{.*\}|\[.*\]", plain)  # noqa: PLR2004
 
 
+def _is_host(name: str, value: str) -> bool:
+    return _is_name(name, value) or re.fullmatch(r"\d{1,3}(?:\.\d{1,3}){3}", value.strip()) is not None
+
+
 def _is_error_class(name: str, value: str) -> bool:
     del name
     return re.fullmatch(r"[\w.$:<>/\\-]{3,200}", value.strip()) is not None and not value.strip().isdigit()
@@ -258,6 +266,7 @@ _LOOKS: Mapping[str, Callable[[str, str], bool]] = {
     "span_id": _is_id,
     "status": _is_status,
     "duration": _is_duration,
+    "host": _is_host,
     "version": _is_version,
     "user": _is_version,
 }

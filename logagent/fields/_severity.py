@@ -34,6 +34,9 @@ _WORDS: Mapping[str, Severity] = {
     "notice": Severity.INFO,
     "normal": Severity.INFO,
     "default": Severity.INFO,
+    "log": Severity.INFO,  # this and the next two: PostgreSQL
+    "detail": Severity.INFO,
+    "statement": Severity.INFO,
     "success": Severity.INFO,
     "cri": Severity.FATAL,
     "eror": Severity.ERROR,
@@ -76,7 +79,13 @@ _OTEL: Bounds = (
     (20, Severity.ERROR),
     (24, Severity.FATAL),
 )
-_SYSLOG: Bounds = ((2, Severity.FATAL), (3, Severity.ERROR), (4, Severity.WARN), (6, Severity.INFO), (7, Severity.DEBUG))
+_SYSLOG: Bounds = (
+    (2, Severity.FATAL),
+    (3, Severity.ERROR),
+    (4, Severity.WARN),
+    (6, Severity.INFO),
+    (7, Severity.DEBUG),
+)
 _PINO: Bounds = (
     (10, Severity.TRACE),
     (20, Severity.DEBUG),
@@ -139,9 +148,22 @@ _FOUR: Bounds = (  # Nextcloud and many PHP applications
     (3, Severity.ERROR),
     (4, Severity.FATAL),
 )
-_SLOG: Bounds = ((-5, Severity.TRACE), (-1, Severity.DEBUG), (3, Severity.INFO), (7, Severity.WARN), (11, Severity.ERROR), (99, Severity.FATAL))
+_SLOG: Bounds = (
+    (-5, Severity.TRACE),
+    (-1, Severity.DEBUG),
+    (3, Severity.INFO),
+    (7, Severity.WARN),
+    (11, Severity.ERROR),
+    (99, Severity.FATAL),
+)
 _ZAP: Bounds = ((-1, Severity.DEBUG), (0, Severity.INFO), (1, Severity.WARN), (2, Severity.ERROR), (5, Severity.FATAL))
-_WINLOG: Bounds = ((1, Severity.FATAL), (2, Severity.ERROR), (3, Severity.WARN), (4, Severity.INFO), (5, Severity.TRACE))
+_WINLOG: Bounds = (
+    (1, Severity.FATAL),
+    (2, Severity.ERROR),
+    (3, Severity.WARN),
+    (4, Severity.INFO),
+    (5, Severity.TRACE),
+)
 
 _BY_NAME: tuple[tuple[tuple[str, ...], Bounds], ...] = (
     (("severitynumber",), _OTEL),
@@ -165,7 +187,7 @@ def severity_of_word(word: str) -> Severity | None:
     (<Severity.FATAL: 5>, None)
     """
     match = _WORD.search(word.strip().lower())
-    if match is None or len(match[0]) != len(word.strip(" \t\r\n[]<>():|*!")):
+    if match is None or len(match[0]) != len(word.strip(" \t\r\n[]<>():|*!0123456789")):
         return None
     plain = match[0]
     if plain in _WORDS:
@@ -216,18 +238,21 @@ def _scale(name: str, counts: Mapping[int, int], companions: Collection[str]) ->
     low, high = min(counts), max(counts)
     if low < 0:
         return _SLOG if any(abs(number) >= 4 for number in counts) else _ZAP  # noqa: PLR2004 - slog steps by 4
+    if high <= 7:  # noqa: PLR2004 - syslog ends at 7
+        return _single_digit(plain, counts, companions)
+    return _two_digits(counts, companions) if high < 100 else _hundreds(plain, high, companions)  # noqa: PLR2004
+
+
+def _two_digits(counts: Mapping[int, int], companions: Collection[str]) -> Bounds:
+    high = max(counts)
+    if all(number % 10 == 0 for number in counts):
+        return _PYTHON if high <= 50 and _PYTHON_COMPANIONS.intersection(companions) else _PINO  # noqa: PLR2004
+    return _OTEL if high <= 24 else ()  # noqa: PLR2004
+
+
+def _hundreds(plain: str, high: int, companions: Collection[str]) -> Bounds:
     if high > 1_000:  # noqa: PLR2004 - only logback counts in thousands
         return _LOGBACK
-    if high >= 100:  # noqa: PLR2004
-        return _hundreds(plain, companions)
-    if high > 7 and all(number % 10 == 0 for number in counts):  # noqa: PLR2004 - syslog ends at 7
-        return _PYTHON if high <= 50 and _PYTHON_COMPANIONS.intersection(companions) else _PINO  # noqa: PLR2004
-    if high > 7:  # noqa: PLR2004
-        return _OTEL if high <= 24 else ()  # noqa: PLR2004
-    return _single_digit(plain, counts, companions)
-
-
-def _hundreds(plain: str, companions: Collection[str]) -> Bounds:
     if _GCP_COMPANIONS.intersection(companions) or plain.endswith("severity"):
         return _GCP
     return _MONOLOG if {"level_name", "channel"} & set(companions) else _LOG4J2

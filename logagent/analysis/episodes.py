@@ -1,0 +1,243 @@
+"""Errors that cluster in one stretch of the window, errors all through it, and few lines that say it all."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from logagent.analysis.facts import Event, Fact
+from logagent.analysis.lexicon import RECOVERY
+from logagent.analysis.limits import ERROR, MIN_FAIL, SMALL, STATED
+from logagent.analysis.statistics import EpisodeScan, scan_episode
+from logagent.analysis.study import Study, samples, traces_of
+from logagent.analysis.window import BUCKETS
+
+GAIN = 8.0
+"""Least log likelihood ratio of an episode, after division by the overdispersion."""
+RATIO = 3.0
+"""Least excess over the lines due, unless the gain is twice the least one."""
+INSIDE = 5
+"""Least lines inside an episode."""
+SHARE = 0.6
+"""Share of all such lines that lies inside; below it is a spike of something usual."""
+_LAST_BUCKETS = 3
+_NEEDLES = 30
+_NEEDLE_SHARE = 0.01
+_CONFINED = 0.25
+_WARNING_S = 600.0
+_COMMON_WORDS = 2
+_RARE = 5
+_WORD = re.compile(r"[a-z]{5,}")
+
+
+@dataclass(slots=True)
+class _Group:
+    """Errors that are counted together: one template, or all of a service under its worst template."""
+
+    template: int
+    events: list[Event]
+
+
+def error_episodes(study: Study) -> list[Fact]:
+    """Errors whose counts per bucket cluster in one stretch of the window (scan statistic)."""
+    lines = {service: _buckets(study, study.events_of(service), exact=True) for service in study.by_service}
+    found = []
+    for group in _groups(study):
+        fact = _episode(study, group, lines[group.events[0].service])
+        if fact is not None:
+            found.append(fact)
+    return found
+
+
+def _groups(study: Study) -> Iterator[_Group]:
+    """Every error template, and all errors of a service together where there are several."""
+    window = study.window
+    pooled: defaultdict[str, list[_Group]] = defaultdict(list)
+    for template in window.by_template:
+        if window.severity[template] >= ERROR:
+            group = _Group(template, study.events_with(template))
+            yield group
+            pooled[window.service(template)].append(group)
+    for rows in pooled.values():
+        if len(rows) > 1:
+            worst = max(rows, key=lambda row: (window.severity[row.template], study.number(row.events)))
+            events = sorted((event for row in rows for event in row.events), key=lambda event: event.time)
+            yield _Group(worst.template, events)
+
+
+def _buckets(study: Study, events: Iterable[Event], *, exact: bool) -> list[float]:
+    row = [0.0] * BUCKETS
+    bucket = study.window.bucket
+    for event in events:
+        row[bucket(event.time)] += event.weight if exact else 1.0
+    return row
+
+
+def _episode(study: Study, group: _Group, own: Sequence[float]) -> Fact | None:
+    """The best stretch of one group, if it is one; `own` are all lines of the service per bucket."""
+    weighted = _buckets(study, group.events, exact=True)
+    counts = weighted if study.exact else _buckets(study, group.events, exact=False)
+    rest = [max(0.0, every - errors) for every, errors in zip(own, weighted, strict=True)]
+    mean = max(1.0, sum(rest) / BUCKETS)
+    hit = scan_episode(counts, [mean + others for others in rest], study.near_bucket())
+    if hit is None or not _counts(hit):
+        return None
+    bucket = study.window.bucket
+    inside = [event for event in group.events if hit.first <= bucket(event.time) < hit.last]
+    blame = study.blame_of(group.events)
+    service, number = inside[0].service, study.number(inside)
+    text = (
+        f'{number:.0f} x "{group.events[0].message[:140]}" of {service} between {hit.first}/{BUCKETS} and '
+        f"{hit.last}/{BUCKETS} of the window, {hit.expected * number / max(1e-9, hit.inside):.1f} due"
+    )
+    usual = hit.inside < SHARE * sum(counts)
+    return Fact(
+        "relay_episode" if blame.relay else "spike" if usual else "episode",
+        service,
+        math.exp(-hit.gain),
+        text,
+        (study.last_before(service, inside[0].time), inside[0].time),
+        group.template,
+        blame.named,
+        traces_of(inside),
+        persists=hit.last >= BUCKETS - _LAST_BUCKETS,
+        figures={
+            "gain": hit.gain,
+            "inside": hit.inside,
+            "expected": hit.expected,
+            "phi": hit.phi,
+            "all": study.number(group.events),
+            "last": group.events[-1].time,
+            "templates": sorted({event.template for event in group.events}),
+            "lines": samples(inside),
+        },
+    )
+
+
+def _counts(hit: EpisodeScan) -> bool:
+    """Whether a stretch is large and unusual enough."""
+    if hit.inside < INSIDE or hit.gain < GAIN:
+        return False
+    return hit.inside >= RATIO * max(hit.expected, 1e-9) or hit.gain >= 2 * GAIN
+
+
+def needles(study: Study) -> list[Fact]:
+    """Few lines that state a mechanism, confined in time, in a window that is otherwise free of errors."""
+    errors = study.errors
+    if not errors or not _few(study, errors):
+        return []
+    found = []
+    for service in sorted({event.service for event in errors}):
+        own = [
+            event
+            for event in errors
+            if event.service == service
+            and study.window.severity[event.template] >= STATED
+            and not study.window.blames(event)[1]
+        ]
+        if own:
+            found.append(_needle(study, service, own))
+    return found
+
+
+def _few(study: Study, errors: Sequence[Event]) -> bool:
+    """Few errors on the whole, near each other; in a small window any number and any distance."""
+    if study.window.total < SMALL:
+        return True
+    confined = errors[-1].time - errors[0].time <= _CONFINED * study.window.length
+    return confined and study.number(errors) <= max(_NEEDLES, _NEEDLE_SHARE * study.window.total)
+
+
+def _needle(study: Study, service: str, own: Sequence[Event]) -> Fact:
+    healed = _healed(study, service, own)
+    first = _precursor(study, service, own)
+    text = f'{study.number(own):.0f} of {study.window.total:.0f} lines: "{own[0].message[:160]}" of {service}' + (
+        f'; later "{healed[:100]}"' if healed else ""
+    )
+    return Fact(
+        "healed" if healed else "needle",
+        service,
+        1.0,
+        text,
+        (study.last_before(service, first), first),
+        own[0].template,
+        persists=not healed,
+        figures={
+            "count": study.number(own),
+            "last": own[-1].time,
+            "templates": sorted({event.template for event in own}),
+            "lines": samples(own),
+        },
+    )
+
+
+def _precursor(study: Study, service: str, bad: Sequence[Event]) -> float:
+    """Time of the first warning of the same service about the same thing (two long words in common)."""
+    words = long_words(bad)
+    begin = bad[0].time
+    for event in study.lines_between(service, begin - _CONFINED * study.window.length - _WARNING_S, begin):
+        if event.time >= begin:
+            break
+        if study.window.severity[event.template] >= 1 and len(words & long_words([event])) >= _COMMON_WORDS:
+            return event.time
+    return begin
+
+
+def _healed(study: Study, service: str, bad: Sequence[Event]) -> str | None:
+    """A later, rare line of the service that reports the end of the same trouble (two long words in common)."""
+    window, words = study.window, long_words(bad)
+    for event in study.lines_between(service, bad[-1].time, window.end):
+        if (
+            event.time > bad[-1].time
+            and window.severity[event.template] == 0
+            and study.rare(event.template, _RARE)
+            and RECOVERY.search(event.message)
+            and len(words & long_words([event])) >= _COMMON_WORDS
+        ):
+            return event.message
+    return None
+
+
+def long_words(events: Iterable[Event]) -> set[str]:
+    """First six letters of every word of five letters and more."""
+    return {word[:6] for event in events for word in _WORD.findall(event.message.lower())}
+
+
+def steady_errors(study: Study) -> list[Fact]:
+    """Own errors that come whenever their step is reached, with nothing healthy to compare with."""
+    found = []
+    for template in study.window.by_template:
+        if study.window.severity[template] < ERROR:
+            continue
+        events = study.events_with(template)
+        if study.number(events) >= MIN_FAIL and not study.blame_of(events).relay:
+            found.append(_steady(study, template, events))
+    return found
+
+
+def _steady(study: Study, template: int, events: Sequence[Event]) -> Fact:
+    window, service = study.window, events[0].service
+    traces = [event.trace for event in events if event.trace in window.traces]
+    kinds = Counter(window.entry(trace) for trace in traces if trace)
+    breadth = sum(1 for number in kinds.values() if number > 1)
+    callers = {window.trace_docs[window.traces[trace][0]].service for trace in traces if trace} - {service}
+    where = f", in {breadth} kinds of request" if traces else ""
+    number = study.number(events)
+    return Fact(
+        "steady_error",
+        service,
+        1.0,
+        f'{number:.0f} x "{events[0].message[:140]}" of {service} all through the window{where}',
+        None,
+        template,
+        weight=1.0 if breadth > 1 and callers else 0.3,
+        units=frozenset(trace for trace in traces if trace),
+        figures={
+            "count": number,
+            "breadth": breadth,
+            "first": events[0].time,
+            "last": events[-1].time,
+            "lines": samples(events),
+        },
+    )

@@ -1,0 +1,32 @@
+"""Typed access to the figures of a fact."""
+
+from logagent.analysis.facts import Event, Fact
+
+
+def number(fact: Fact, name: str, default: float = 0.0) -> float:
+    """A numeric figure, or `default` where the fact has none of that name."""
+    value = fact.figures.get(name)
+    return float(value) if isinstance(value, int | float) else default
+
+
+def word(fact: Fact, name: str) -> str | None:
+    """A figure that is a text, or None."""
+    value = fact.figures.get(name)
+    return value if isinstance(value, str) else None
+
+
+def flag(fact: Fact, name: str) -> bool:
+    """Whether a figure is set and true."""
+    return bool(fact.figures.get(name))
+
+
+def lines(fact: Fact) -> list[str]:
+    """Sample lines of a fact, most telling first."""
+    value = fact.figures.get("lines")
+    return [line for line in value if isinstance(line, str)] if isinstance(value, list | tuple) else []
+
+
+def events(fact: Fact) -> list[Event]:
+    """The events a mechanism fact rests on; other facts name templates instead."""
+    value = fact.figures.get("docs")
+    return [event for event in value if isinstance(event, Event)] if isinstance(value, list | tuple) else []

@@ -1,0 +1,161 @@
+"""Numbers in fields and texts that measure something: which, under what words, against which limit."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from logagent.analysis.facts import Event
+from logagent.analysis.lexicon import DURATION_FIELD
+from logagent.analysis.study import Study
+
+NUMBER = re.compile(
+    r"(?<![\w.:/-])(-?\d{1,18}(?:[.,]\d{1,18})?)\s?(ms|milliseconds?|s|secs?|seconds?|%|[KMGT]i?B?|k|m)?(?![\w:-])"
+)
+NOISE = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|"
+    r"\b[0-9a-f]{8,}(?:-[0-9a-f]{4,})*\b"
+)
+"""Times, addresses and hashes: digits that measure nothing."""
+COUNTER = re.compile(
+    r"\b(?:id|seq|offset|lsn|port|pid|tid|line|uptime|epoch|version|total|count(?:er)?|batch|number|no|#|session|object|"
+    r"part|block|revision|generation|sequence|bytes (?:sent|read|written))\W{0,3}$",
+    re.IGNORECASE,
+)
+"""Words before a number that only counts or names."""
+FALLING = re.compile(r"remain|\bleft\b|\bfree\b|available|headroom|hit.?(?:rate|ratio)|throughput", re.IGNORECASE)
+"""Words of a gauge that is in trouble when it falls."""
+_TIMED = re.compile(r"latency|response.?time|elapsed", re.IGNORECASE)
+_OF = re.compile(r"\s?(?:[KMGT]i?B?|m)?\s?(?:/|\bof\b)\s?(\d+(?:\.\d+)?)", re.IGNORECASE)
+_LIMIT = re.compile(r"\b(?:limit|max|capacity)[=: ]{1,2}(\d+(?:\.\d+)?)", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_KINDS = (
+    (r"heap|memory|\bmem\b|\brss\b|resident|anon", "memory.near_limit"),
+    (r"rate.?limit|quota", "quota.rate_limited"),
+    (r"repl\w{0,10} (?:lag|delay)|seconds.behind", "db.replication"),
+    (r"\blag\b|queue|backlog|pending|depth|in.?flight|waiting|unacked|behind", "queue.lag"),
+    (r"pool|connections?|\bactive\b|sessions", "pool.exhausted"),
+    (r"open files|\bfds?\b|descriptors", "limits.file_descriptors"),
+    (r"threads", "limits.threads"),
+    (r"disk|storage|free space|volume|inodes", "disk.low_space"),
+    (r"\bcpu\b|\bload\b", "cpu.starved"),
+    (r"\bgc\b|pause", "memory.gc_pressure"),
+    (
+        r"latency|duration|elapsed|\btook\b|response.?time|\bp(?:50|90|95|99)\b|rendered|finished|completed|answered",
+        "",
+    ),
+    (r"error.?rate|errors?.{0,3}%|fail\w{0,10}.?(?:rate|share)|percent|util|usage", ""),
+)
+_GAUGES = tuple((re.compile(pattern, re.IGNORECASE), mechanism) for pattern, mechanism in _KINDS)
+_ANY = re.compile("|".join(f"(?:{pattern})" for pattern, _ in _KINDS), re.IGNORECASE)
+_BEFORE, _BEHIND = 28, 14
+"""Characters around a number that say what it measures."""
+_POINTS = 10
+_SAMPLE = 400
+"""Most points of one series; a longer one is thinned evenly."""
+_MESSAGE_CHARS = 400
+_SECONDS = frozenset({"s", "sec", "secs", "second", "seconds"})
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where a number stands: a template, and a field name or the place among the numbers of the text."""
+
+    service: str
+    template: int
+    name: str | int
+
+
+@dataclass(slots=True)
+class Gauge:
+    """One number over time with the words around it. Durations in texts are in milliseconds."""
+
+    slot: Slot
+    points: list[tuple[float, float]]
+    label: str
+    timed: bool
+    sample: str
+
+    def limit(self, end: float) -> float | None:
+        """The number behind this one in `x / y`, `x of y`, `limit=y`, or 100 for per cent; None when unknown.
+
+        A limit under half of `end` is none.
+        """
+        if isinstance(self.slot.name, int):
+            text = NOISE.sub(" ", self.sample)
+            hits = list(NUMBER.finditer(text))
+            if self.slot.name < len(hits):
+                spot = hits[self.slot.name].end()
+                beside = _OF.match(text[spot:])
+                if beside and float(beside[1]) >= abs(end) / 2:
+                    return float(beside[1])
+                if text[max(0, spot - 1) : spot + 2].strip().startswith("%") and end <= 101:  # noqa: PLR2004
+                    return 100.0
+        named = _LIMIT.search(self.sample)
+        return float(named[1]) if named and float(named[1]) >= abs(end) / 2 else None
+
+
+def gauges(study: Study) -> list[Gauge]:
+    """All numbers that measure something and were written at least ten times, oldest point first."""
+    found: defaultdict[Slot, list[tuple[float, float]]] = defaultdict(list)
+    window = study.window
+    for template, indices in window.by_template.items():
+        if len(indices) < _POINTS:
+            continue
+        for i in indices[:: max(1, len(indices) // _SAMPLE)]:
+            event = window.events[i]
+            for name, value in _numbers(event):
+                found[Slot(event.service, template, name)].append((event.time, value))
+    return [_gauge(study, slot, sorted(points)) for slot, points in found.items() if len(points) >= _POINTS]
+
+
+def _numbers(event: Event) -> Iterator[tuple[str | int, float]]:
+    """(field name or place in the text, value) of the numbers of one event that measure something."""
+    for key, value in event.extra.items():
+        if isinstance(value, int | float) and not isinstance(value, bool) and _measures(key):
+            yield key, float(value)
+    if len(event.message) > _MESSAGE_CHARS or not _DIGIT.search(event.message):
+        return
+    text = NOISE.sub(" ", event.message)
+    for place, hit in enumerate(NUMBER.finditer(text)):
+        unit = (hit[2] or "").lower()
+        around = text[max(0, hit.start() - _BEFORE) : hit.start()].replace("_", " ")
+        behind = text[hit.end() : hit.end() + _BEHIND]
+        if _is_gauge(around, behind, timed=unit.startswith(("ms", "mill", "s"))):
+            yield place, float(hit[1].replace(",", ".")) * (1000.0 if unit in _SECONDS else 1.0)
+
+
+@lru_cache(maxsize=1024)
+def _measures(field: str) -> bool:
+    """Whether a field holds a measure, by its name."""
+    words = field.replace("_", " ").replace(".", " ")
+    return _ANY.search(words) is not None or DURATION_FIELD.search(field) is not None
+
+
+@lru_cache(maxsize=4096)
+def _is_gauge(around: str, behind: str, *, timed: bool) -> bool:
+    """Whether the words around a number say that it measures something."""
+    if COUNTER.search(around):
+        return False
+    return timed or _ANY.search(f"{around} {behind}") is not None
+
+
+def mechanism_of_gauge(words: str) -> str | None:
+    """Mechanism that the growth of a gauge hints at, empty for none in particular, None for no gauge."""
+    return next((mechanism for pattern, mechanism in _GAUGES if pattern.search(words)), None)
+
+
+def _gauge(study: Study, slot: Slot, points: list[tuple[float, float]]) -> Gauge:
+    """Add the words around the number in the latest line."""
+    sample = study.window.events[study.window.by_template[slot.template][-1]].message
+    if isinstance(slot.name, str):
+        return Gauge(slot, points, slot.name, DURATION_FIELD.search(slot.name) is not None, sample)
+    text = NOISE.sub(" ", sample)
+    for place, hit in enumerate(NUMBER.finditer(text)):
+        if place == slot.name:
+            label = text[max(0, hit.start() - _BEFORE) : hit.end() + _BEHIND]
+            unit = (hit[2] or "").lower()
+            timed = unit.startswith(("ms", "mill", "s")) or _TIMED.search(label) is not None
+            return Gauge(slot, points, label, timed, sample)
+    return Gauge(slot, points, "", timed=False, sample=sample)

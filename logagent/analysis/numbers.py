@@ -1,0 +1,97 @@
+"""Durations written in messages or fields: which statements are slow as a whole."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from logagent.analysis.facts import Event, Fact
+from logagent.analysis.lexicon import DURATION_FIELD, durations
+from logagent.analysis.limits import ERROR
+from logagent.analysis.statistics import quantile
+from logagent.analysis.study import Study
+
+SLOW_S = 1.0
+_POINTS = 5
+_SHARE = 0.1
+_TEXT = "text"
+_MESSAGE_CHARS = 400
+_UNITS = {"ms": 1e-3, "millis": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+
+@dataclass(slots=True)
+class _Series:
+    """The durations of one statement: under a field name, or `text` for those in the message."""
+
+    template: int
+    name: str
+    values: list[float]
+    events: list[Event]
+
+
+def slow_numbers(study: Study) -> list[Fact]:
+    """Statements whose durations reach 1 s in at least a tenth of the lines, slowest first; never claimable."""
+    rows = [
+        series
+        for series in _series(study)
+        if len(series.values) >= _POINTS and study.window.severity[series.template] < ERROR
+    ]
+    rows.sort(key=lambda series: -quantile(series.values, 0.95))
+    return [fact for series in rows if (fact := _fact(study, series)) is not None]
+
+
+def _series(study: Study) -> list[_Series]:
+    found: defaultdict[tuple[int, str], tuple[list[float], list[Event]]] = defaultdict(lambda: ([], []))
+    for event in study.window.events:
+        for name, value in _durations(event):
+            values, events = found[event.template, name]
+            values.append(value)
+            events.append(event)
+    return [_Series(template, name, *rows) for (template, name), rows in found.items()]
+
+
+def _durations(event: Event) -> Iterator[tuple[str, float]]:
+    """(name, seconds) of the durations of one event; of several in the text the largest."""
+    for key, value in event.extra.items():
+        if isinstance(value, int | float) and not isinstance(value, bool) and (hit := DURATION_FIELD.search(key)):
+            yield key, value * _UNITS.get((hit[1] or "ms").lower(), 1.0)
+    if len(event.message) < _MESSAGE_CHARS:
+        values = durations(event.message)
+        if values:
+            yield _TEXT, max(values)
+
+
+def _fact(study: Study, series: _Series) -> Fact | None:
+    share = _share(series.values)
+    p95, p50 = quantile(series.values, 0.95), quantile(series.values, 0.5)
+    if p95 < SLOW_S or share < _SHARE:
+        return None
+    window, service = study.window, study.window.service(series.template)
+    name = series.name if series.name != _TEXT else "duration"
+    number = study.number(series.events)
+    text = (
+        f'latency: {service} "{window.text(series.template)[:80]}" {name} p50 {p50:.2f} s, p95 {p95:.2f} s, '
+        f"{share:.0%} of {number:.0f} at or above 1 s"
+    )
+    slow = [event for event, value in zip(series.events, series.values, strict=True) if value >= SLOW_S]
+    worst = max(zip(series.values, series.events, strict=True), key=lambda row: row[0])[1]
+    return Fact(
+        "slow_number",
+        service,
+        1.0,
+        text,
+        None,
+        series.template,
+        weight=min(1.0, share * 2),
+        figures={
+            "p95": p95,
+            "p50": p50,
+            "n": number,
+            "share": share,
+            "last": slow[-1].time,
+            "lines": [worst.message],
+        },
+    )
+
+
+def _share(values: Sequence[float]) -> float:
+    return sum(value >= SLOW_S for value in values) / len(values)

@@ -19,11 +19,19 @@ LONGEST = 24
 
 _FRAGMENT = re.compile("[a-z]{4,}|[\u4e00-\u9fff]{2,}")
 _FEW = 40
+_LETTERS = 4
 _MANY = 60
 _LONGEST_REPEAT = 400
 _IMPOSSIBLE = 1e9
-_FREQUENT = frozenset(
-    "error connection failed request service time exception server database pool timeout".split()
+_FREQUENT_WORDS = "error connection failed request service time exception server database pool timeout"
+_FREQUENT = frozenset(_FREQUENT_WORDS.split())
+_REFUSED = (
+    ops.GROUPREF,
+    ops.GROUPREF_EXISTS,
+    ops.ASSERT,
+    ops.ASSERT_NOT,
+    ops.ATOMIC_GROUP,
+    ops.POSSESSIVE_REPEAT,
 )
 
 
@@ -34,7 +42,7 @@ def shape_errors(pattern: str) -> list[str]:
 
 def _walk(tree: Any, *, in_repeat: bool) -> Iterable[str]:
     for op, arg in tree:
-        if op in (ops.GROUPREF, ops.GROUPREF_EXISTS, ops.ASSERT, ops.ASSERT_NOT, ops.ATOMIC_GROUP, ops.POSSESSIVE_REPEAT):
+        if op in _REFUSED:
             yield str(op).lower().replace("_", "-")
         elif op in (ops.MAX_REPEAT, ops.MIN_REPEAT):
             yield from _walk_repeat(arg, in_repeat=in_repeat)
@@ -80,10 +88,10 @@ def _shortest(strings: Iterable[str]) -> int:
 
 
 def covers(pattern: str) -> list[frozenset[str]]:
-    """Sets of lower-case literals; every match of the pattern holds at least one member of each set.
+    r"""Sets of lower-case literals; every match of the pattern holds at least one member of each set.
 
-    >>> covers(r"too many (?:open files|connections)")
-    [frozenset({'too many open files', 'too many connections'})]
+    >>> covers(r"too many \d{1,9} (?:files|sockets)")[0]
+    frozenset({'too many '})
     """
     exact, found = _sequence(parser.parse(pattern, FLAGS))
     if exact and _shortest(exact) > 1:
@@ -105,12 +113,8 @@ def _sequence(tree: Any) -> tuple[set[str] | None, list[frozenset[str]]]:
 
 
 def _part(op: Any, arg: Any) -> tuple[set[str] | None, list[frozenset[str]]]:
-    if op is ops.LITERAL:
-        return {chr(arg).lower()}, []
-    if op is ops.AT:
-        return {""}, []
-    if op is ops.IN and len(arg) <= 4 and all(inner is ops.LITERAL for inner, _ in arg):  # noqa: PLR2004  # a few letters
-        return {chr(char).lower() for _, char in arg}, []
+    if op in (ops.LITERAL, ops.AT, ops.IN):
+        return _characters(op, arg), []
     if op is ops.SUBPATTERN:
         return _sequence(arg[3])
     if op is ops.BRANCH:
@@ -118,6 +122,15 @@ def _part(op: Any, arg: Any) -> tuple[set[str] | None, list[frozenset[str]]]:
     if op in (ops.MAX_REPEAT, ops.MIN_REPEAT):
         return _repeat(arg)
     return None, []
+
+
+def _characters(op: Any, arg: Any) -> set[str] | None:
+    if op is ops.LITERAL:
+        return {chr(arg).lower()}
+    if op is ops.AT:
+        return {""}
+    few = len(arg) <= _LETTERS and all(inner is ops.LITERAL for inner, _ in arg)
+    return {chr(char).lower() for _, char in arg} if few else None
 
 
 def _branches(

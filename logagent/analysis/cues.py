@@ -1,4 +1,7 @@
-"""The matcher: literal prefilter, then the cue, then the look-alikes around it. Expressions are compiled when first needed."""
+"""The matcher: literal prefilter, then the cue, then the look-alikes around it.
+
+Expressions are compiled when they are first needed: a run needs a few dozen of more than a thousand.
+"""
 
 import re
 from collections import defaultdict

@@ -31,9 +31,8 @@ _INLINE = re.compile(
 _HEAD = 200
 """Characters in which a level inside the text is looked for."""
 
-_ERRORISH = frozenset(
-    "error err exception reason error_code detail details cause type errmsg stack_trace stacktrace stack".split()
-)
+_ERROR_KEYS = "error err exception reason error_code detail details cause type errmsg stack_trace stacktrace stack"
+_ERRORISH = frozenset(_ERROR_KEYS.split())
 _INSIDE = frozenset({"error", "err", "exception", "cause"})
 _PART = 4000
 _SHORT = 200

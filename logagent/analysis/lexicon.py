@@ -9,9 +9,9 @@ from collections.abc import Iterable
 ERROR, WARN = 4, 3
 
 WEAK = re.compile(
-    r"\bfail(?:ed|ure|s)?\b|\berror\b|exception|\bfatal\b|unavailable|\bdenied\b|refused|\btime(?:d )?-?out|abort|crash|"
-    r"\breject|invalid|critical|\bdown\b|\blow\b|\bslow|degraded|back-?off|retry|retries|unhealthy|terminated|not ready|"
-    r"missing|unexpected|\b5\d\d\b|no instances|warn|exceed|\bdrop(?:ped)?\b|lost|stuck|stall|panic|kill|"
+    r"\bfail(?:ed|ure|s)?\b|\berror\b|exception|\bfatal\b|unavailable|\bdenied\b|refused|\btime(?:d )?-?out|abort|"
+    r"crash|\breject|invalid|critical|\bdown\b|\blow\b|\bslow|degraded|back-?off|retry|retries|unhealthy|terminated|"
+    r"not ready|missing|unexpected|\b5\d\d\b|no instances|warn|exceed|\bdrop(?:ped)?\b|lost|stuck|stall|panic|kill|"
     r"high (?:memory|cpu|load|latency)|approaching",
     re.IGNORECASE,
 )
@@ -78,10 +78,10 @@ RELAY = re.compile(
 )
 """Words of a failed call: the error speaks of somebody else."""
 
-DISCOVERY = re.compile(
-    r"no (?:available )?(?:instance|server|provider)s?\b.{0,20}\b(?:available|for)\b", re.IGNORECASE
+DISCOVERY = re.compile(r"no (?:available )?(?:instance|server|provider)s?\b.{0,20}\b(?:available|for)\b", re.IGNORECASE)
+_DURATION = re.compile(
+    r"(?<![\w.])(\d{1,18}(?:\.\d{1,18})?)\s?(ms|milliseconds?|µs|us|s|secs?|seconds?)\b", re.IGNORECASE
 )
-_DURATION = re.compile(r"(?<![\w.])(\d{1,18}(?:\.\d{1,18})?)\s?(ms|milliseconds?|µs|us|s|secs?|seconds?)\b", re.IGNORECASE)
 DURATION_FIELD = re.compile(
     r"(?:^|[._])(?:duration|latency|elapsed|took|response_?time|time_?taken|request_?time)"
     r"(?:[._]?(ms|s|us|ns|seconds|millis))?$",

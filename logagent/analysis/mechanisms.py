@@ -31,11 +31,12 @@ _LOOSE = re.compile(
     r"of|by)[ =:\"']{1,3}([a-z][\w-]{2,60}(?:\.[\w-]{1,63}){0,8})(?::\d{2,5})?",
     re.IGNORECASE,
 )
-_NO_NAME = frozenset(
+_COMMON_WORDS = (
     "the this that upstream server database host service remote connect connection failed request error tcp http https "
     "get post a an any all new its their available healthy fetch acquire connections pool client response read write "
-    "lock obtain user open be".split()
+    "lock obtain user open be"
 )
+_NO_NAME = frozenset(_COMMON_WORDS.split())
 _NEAR_BEFORE, _NEAR_AFTER = 120, 200
 _ANCHOR = 40
 """Characters of a match that are enough to find it again."""
@@ -138,7 +139,9 @@ class Catalogue:
         return found
 
     def read(self, text: str, owner: str, event: bool = False) -> Hit | None:  # noqa: FBT001, FBT002  # a fact of the record
-        """The mechanism a text states, or None. In a chain of causes the deepest strong one wins, then the deepest weak.
+        """The mechanism a text states, or None.
+
+        In a chain of causes the deepest strong one wins, then the deepest weak one.
 
         Args:
             text: message and error fields of a record.
@@ -158,12 +161,16 @@ class Catalogue:
             return None
         best = self._deepest(text, whole) or (_of_platform(whole) if event else None)
         if best is None:
-            best = min(whole, key=lambda hit: (hit.weak, self.entries[hit.id].echo, self.entries[hit.id].relay, hit.rank))
+            best = min(whole, key=self._precedence)
         entry = self.entries[best.id]
         side = "self" if any(word in owner.lower() for word in entry.owner) else entry.side
         line = next((part for part in text.split("\n") if best.matched[:_ANCHOR] in part), text)
         strong = tuple(hit.id for hit in whole if not hit.weak)
         return Hit(best.id, best.weak, best.rank, side, best.matched, strong, self.blames(best.id, line))
+
+    def _precedence(self, hit: CueHit) -> tuple[bool, bool, bool, int]:
+        entry = self.entries[hit.id]
+        return hit.weak, entry.echo, entry.relay, hit.rank
 
     def _deepest(self, text: str, whole: Sequence[CueHit]) -> CueHit | None:
         """The innermost hit of a chain of causes, if the text is one."""
@@ -175,7 +182,7 @@ class Catalogue:
         return next((hit for hit in found if not hit.weak), found[0] if found else None)
 
     def blames(self, entry: str, line: str) -> dict[str, str]:
-        """What a line blames: per expression of the entry the named groups of its first match; the first value stays."""
+        """What a line blames: of each expression of the entry the named groups of its first match."""
         found: dict[str, str] = {}
         for pattern in self._names[entry]:
             for match in pattern.regex.finditer(line):
@@ -191,7 +198,7 @@ class Catalogue:
         return self._extractors["endpoint_not"].regex.search(text) is not None
 
     def dependency(self, hit: Hit, text: str, own: str) -> str | None:
-        """The dependency a line names: a group of the mechanism, else an address, else a word behind `to`, `from` ..."""
+        """The dependency a line names: a group of the mechanism, else an address, else a word behind `to` or `from`."""
         refused = _NO_NAME | {own.lower()}
         for key in _GROUPS:
             value = host_of(hit.names.get(key, ""))

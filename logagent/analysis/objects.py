@@ -1,5 +1,6 @@
 """Platform events (Kubernetes, cloud): whose event is it, how bad, how often, since when."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,32 +58,38 @@ _NAMED = (
     ("Pod", r"\bpods?[ /\"'=:]{1,3}\"?(?:[a-z0-9-]{1,60}/)?([a-z0-9][a-z0-9.-]{3,80})"),
     (
         "Deployment",
-        r"\b(?:deployment|statefulset|daemonset)s?(?:\.apps)?[ /\"'=:]{1,3}\"?(?:[a-z0-9-]{1,60}/)?([a-z0-9][a-z0-9.-]{2,80})",
+        (
+            r"\b(?:deployment|statefulset|daemonset)s?(?:\.apps)?[ /\"'=:]{1,3}\"?"
+            r"(?:[a-z0-9-]{1,60}/)?([a-z0-9][a-z0-9.-]{2,80})"
+        ),
     ),
     ("ReplicaSet", r"\breplica ?sets?[ /\"'=:]{1,3}\"?(?:[a-z0-9-]{1,60}/)?([a-z0-9][a-z0-9.-]{3,80})"),
     ("Node", r"\bnode[ /\"'=:]{1,3}\"?([a-z0-9][a-z0-9.-]{3,80})"),
     (
         "Instance",
-        r"\b(?:db instance|instance|cache cluster|replication group|db cluster|cluster)[ \"':]{1,3}"
-        r"([a-z][a-z0-9]*-[a-z0-9-]{1,60})",
+        (
+            r"\b(?:db instance|instance|cache cluster|replication group|db cluster|cluster)[ \"':]{1,3}"
+            r"([a-z][a-z0-9]{0,60}-[a-z0-9-]{1,60})"
+        ),
     ),
 )
-_NOT_NAMES = frozenset(
-    "is was has not status ready failed condition sandbox with for in name controller completed rollout".split()
-)
+_COMMON_WORDS = "is was has not status ready failed condition sandbox with for in name controller completed rollout"
+_NOT_NAMES = frozenset(_COMMON_WORDS.split())
 _TEXT = re.compile(r"^(?:\S{1,8}\s+)?(Warning|Normal)\s+(\w{3,40})\s+(\w+)/([a-z0-9][a-z0-9.-]{2,80})[:\s]\s*")
 """An event written as text, as `kubectl get events` and event routers do."""
 
 _TIMES = re.compile(r"\(?x(\d{1,6})(?: over ([\dhms]+))?\)?\s*$")
 _SPAN = re.compile(r"(\d{1,6})([hms])")
 _SECONDS = {"h": 3600, "m": 60, "s": 1}
+_DIGITS = 20
 _TAIL = 40
 """Characters at the end of a text event in which its count is looked for."""
 
-_WHOLE_NAMES = frozenset(
-    "deployment statefulset daemonset service horizontalpodautoscaler persistentvolumeclaim instance cronjob ingress "
-    "node".split()
-)
+_OWN_KINDS = "deployment statefulset daemonset service horizontalpodautoscaler persistentvolumeclaim instance cronjob ingress "
+    "node"
+_WHOLE_NAMES = frozenset(_OWN_KINDS.split())
+"""Kinds of objects whose name has no generated suffix."""
+
 _POD_SUFFIXES = (
     r"-(?=[a-z]*\d)[a-z0-9]{5,10}-[a-z0-9]{4,5}$",
     r"-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$",
@@ -98,7 +105,7 @@ def workload(name: str, kind: str = "") -> str:
     >>> workload("payment-api-6d9c7b5f4d-k2p4x")
     'payment-api'
     """
-    name = name.split("_")[0].rstrip(".,:;")
+    name = name.split("_", 1)[0].rstrip(".,:;")
     low = kind.lower()
     if low in _WHOLE_NAMES:
         return name
@@ -198,9 +205,9 @@ def _occurrences(event: Event, about: _About, fields: Fields) -> None:
 def _number(value: object | None) -> float | None:
     """A whole number, as a number or as digits."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if value == value and abs(value) < 1e15 else None  # noqa: PLR0124  # not NaN
+        return float(value) if math.isfinite(value) else None
     text = str(value)
-    return float(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
+    return float(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else None
 
 
 def _instant(value: object | None) -> float | None:

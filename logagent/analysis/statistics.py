@@ -163,7 +163,8 @@ def scan_episode(
     if best is None:
         return None
     gain, first, last, inside, expected = best
-    phi = _overdispersion([(c, e) for b, (c, e) in enumerate(zip(counts, exposure, strict=True)) if not first <= b < last])
+    outside = [*zip(counts[:first], exposure[:first], strict=True), *zip(counts[last:], exposure[last:], strict=True)]
+    phi = _overdispersion(outside)
     return EpisodeScan(first, last, gain / phi, inside, expected, phi)
 
 

@@ -32,15 +32,17 @@ _LINED = re.compile(r"[#:]\d{1,9}$")
 
 _DELIMITERS = r"[\s\[\]{}(),=:：|]+"
 _SPLIT = re.compile(_DELIMITERS)
-_STATE = frozenset(
+_STATE_WORDS = (
     "up down open opened closed close on off ok failed failure success succeeded error ready notready true false "
     "enabled disabled started stopped starting stopping healthy unhealthy connected disconnected available unavailable "
-    "passed running offline online active inactive gained lost half_open half-open".split()
+    "passed running offline online active inactive gained lost half_open half-open"
 )
+_STATE = frozenset(_STATE_WORDS.split())
 """Words of state: never merged into a slot, else "link up" and "link down" are one template."""
 
 _STATUS = re.compile(
-    r"(HTTP/\d(?:\.\d)?\"?\s+|\bstatus(?:[ _]?code)?[\"\s:=]+|\b(?:GET|POST|PUT|DELETE|PATCH|HEAD)\s+\S+\s+)([1-5])\d\d\b",
+    r"(HTTP/\d(?:\.\d)?\"?\s+|\bstatus(?:[ _]?code)?[\"\s:=]+|\b(?:GET|POST|PUT|DELETE|PATCH|HEAD)\s+\S+\s+)"
+    r"([1-5])\d\d\b",
     re.IGNORECASE,
 )
 _STATUS_LETTERS = "abcde"
@@ -74,7 +76,7 @@ def pattern_id(text: str) -> str:
     """A stable name for a pattern: the same text has the same id in every run.
 
     >>> pattern_id("user <*>")
-    'P35c3a5f0'
+    'P4c6890b0'
     """
     return "P" + hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
@@ -156,7 +158,7 @@ def _agreement(group: Sequence[str], words: Sequence[str]) -> float:
     """Share of tokens that agree; -1 where a word of state differs."""
     same = 0
     for a, b in zip(group, words, strict=True):
-        if a == b or a == SLOT:
+        if a in (b, SLOT):
             same += 1
         if a != b and (a.lower() in _STATE or b.lower() in _STATE):
             return -1.0

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from logagent.analysis.events import full_text
 from logagent.analysis.facts import Event
@@ -162,7 +163,7 @@ class Window:
         pairs: dict[tuple[int, int], Pair] = {}
         for indices in self.traces.values():
             docs = [self.trace_docs[i] for i in indices]
-            for (before, event), relation in zip(zip(docs, docs[1:], strict=False), _relations(docs), strict=True):
+            for (before, event), relation in zip(pairwise(docs), _relations(docs), strict=True):
                 key = (before.template, event.template)
                 pair = pairs.get(key)
                 if pair is None:

@@ -85,8 +85,10 @@ _DIGITS = 20
 _TAIL = 40
 """Characters at the end of a text event in which its count is looked for."""
 
-_OWN_KINDS = "deployment statefulset daemonset service horizontalpodautoscaler persistentvolumeclaim instance cronjob ingress "
+_OWN_KINDS = (
+    "deployment statefulset daemonset service horizontalpodautoscaler persistentvolumeclaim instance cronjob ingress "
     "node"
+)
 _WHOLE_NAMES = frozenset(_OWN_KINDS.split())
 """Kinds of objects whose name has no generated suffix."""
 

@@ -1,0 +1,29 @@
+"""The survey (digest) and the diagnosis by rule: what code can say before, and without, any model."""
+
+from logagent.triage._assemble import Frame, Story, assemble
+from logagent.triage._baseline import BaselineChoice, choose_baseline
+from logagent.triage._digest import render_digest
+from logagent.triage._findings import Findings, PatternFinding
+from logagent.triage._hypotheses import Words, grounds, rule_hypotheses
+from logagent.triage._statements import sample
+from logagent.triage._summary import fit, summary
+from logagent.triage._survey import Run, survey
+
+__all__ = [
+    "BaselineChoice",
+    "Findings",
+    "Frame",
+    "PatternFinding",
+    "Run",
+    "Story",
+    "Words",
+    "assemble",
+    "choose_baseline",
+    "fit",
+    "grounds",
+    "render_digest",
+    "rule_hypotheses",
+    "sample",
+    "summary",
+    "survey",
+]

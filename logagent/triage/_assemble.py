@@ -1,0 +1,369 @@
+"""The Diagnosis from what was found and judged; every list in it cites evidence that was asked again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from logagent.diagnosis import (
+    Baseline,
+    Caveat,
+    ChangeEvent,
+    Check,
+    Confidence,
+    DataQuality,
+    Diagnosis,
+    Hypothesis,
+    ImpactMeasure,
+    Lag,
+    NextStep,
+    Onset,
+    OutcomeName,
+    Pattern,
+    Request,
+    Sampling,
+    Shards,
+    Span,
+    Status,
+    Summary,
+    Timeline,
+    TimelineEvent,
+    ToolInfo,
+    Usage,
+    Window,
+)
+from logagent.evidence import Ledger
+from logagent.fields import ECS, Role
+from logagent.logs import instant, iso
+from logagent.triage._digest import families_seen
+from logagent.triage._findings import Findings, PatternFinding
+from logagent.triage._hypotheses import Words
+from logagent.triage._statements import Clean, evidence_out
+from logagent.verify import Judgement
+
+PATTERNS = 20
+LABEL = 160
+FEW = 20
+CITED = 6.0
+"""Priority from which a pattern is the ground of a fact."""
+_COVERED: tuple[Role, ...] = ("service", "severity", "trace_id", "status", "host", "version", "user")
+
+
+@dataclass(slots=True)
+class Frame:
+    """What the run knows besides the findings."""
+
+    id: str
+    created_at: datetime
+    tool: ToolInfo
+    language: str
+    request: Request
+    now_from: str
+    usage: Usage
+    trimmed_seconds: float = 0.0
+    caveats: list[Caveat] = field(default_factory=list)
+    redactions: int = 0
+    alert: float | None = None
+
+
+@dataclass(slots=True)
+class Story:
+    """Words and choices that stand in the diagnosis, by rule or by the model."""
+
+    summary: Summary
+    hypotheses: list[Hypothesis]
+    next_steps: list[NextStep]
+    open_questions: list[str]
+    cited: list[str] = field(default_factory=list)
+
+
+def assemble(
+    frame: Frame, findings: Findings, ledger: Ledger, judgement: Judgement, story: Story, say: tuple[Words, Clean]
+) -> Diagnosis:
+    """One Diagnosis. Evidence is listed only where something cites it."""
+    words, clean = say
+    patterns = _patterns(findings, clean)
+    checks = _checks(findings, words)
+    onset = _onset(findings, words)
+    changes = _changes(findings, clean)
+    used = _used(findings, story, patterns, checks, changes)
+    return Diagnosis(
+        id=frame.id,
+        created_at=iso(frame.created_at),
+        tool=frame.tool,
+        language=frame.language,
+        request=frame.request,
+        window=_window(frame, findings, words),
+        outcome=judgement.outcome,
+        status=_status(findings, judgement.outcome),
+        confidence=Confidence(
+            level=judgement.level, reasons=_reasons(judgement, story, words), capped_by=judgement.capped_by
+        ),
+        summary=story.summary,
+        onset=onset,
+        impact=_impact(findings),
+        timeline=_timeline(findings, onset, changes),
+        patterns=patterns,
+        blast_radius=findings.blast[:8],
+        changes=changes,
+        evidence=evidence_out(ledger, used, findings, words, clean),
+        hypotheses=story.hypotheses,
+        checks=checks,
+        next_steps=story.next_steps,
+        open_questions=story.open_questions,
+        data_quality=_quality(frame, findings, words),
+        usage=frame.usage,
+    )
+
+
+def _window(frame: Frame, findings: Findings, words: Words) -> Window:
+    scope, baseline = findings.scope, findings.baseline
+    return Window(
+        from_=iso(scope.window.start),
+        to=iso(scope.window.end),
+        display_time_zone=words.zone,
+        now=iso(scope.now),
+        now_from="clock" if frame.now_from == "clock" else "newest_event",
+        trimmed_seconds=frame.trimmed_seconds or None,
+        baseline=Baseline(
+            method=baseline.method,
+            ranges=[Span(from_=iso(one.start), to=iso(one.end)) for one in findings.good],
+            reason=words.say(f"baseline.{baseline.reason}"),
+        ),
+    )
+
+
+def _status(findings: Findings, outcome: OutcomeName) -> Status:
+    return "unknown" if outcome in {"no_anomaly", "insufficient_data"} else findings.conclusion.status
+
+
+def _reasons(judgement: Judgement, story: Story, words: Words) -> list[str]:
+    leading = next((one for one in story.hypotheses if one.state == "leading"), None)
+    rows = {
+        "mechanism_line": leading.mechanism_lines if leading else [],
+        "second_row": leading.discriminating if leading else [],
+        "contradicted": leading.contradicting if leading else [],
+    }
+    return [words.say(f"reason.{key}", rows=" ".join(rows.get(key, [])[:3])) for key in judgement.reasons]
+
+
+def _onset(findings: Findings, words: Words) -> Onset | None:
+    conclusion = findings.conclusion
+    if conclusion.onset is None:
+        return None
+    good, bad = instant(conclusion.onset[0]), instant(conclusion.onset[1])
+    method = "open" if conclusion.onset_kind == "before_window" else "change_point"
+    return Onset(
+        started_at=iso(bad),
+        earliest=iso(min(good, bad)),
+        latest=iso(bad),
+        certainty=conclusion.onset_kind,
+        method=words.say(f"method.{method}"),
+        ended_at=iso(instant(conclusion.ended)) if conclusion.ended else None,
+        evidence=[findings.onset_row] if findings.onset_row else [],
+    )
+
+
+def _impact(findings: Findings) -> dict[str, ImpactMeasure]:
+    volume, row = findings.volume, [findings.volume_row] if findings.volume_row else []
+    before = bool(findings.good)
+    out = {
+        "events": ImpactMeasure(
+            value=volume.failing,
+            baseline=round(volume.failing_before, 1) if before else None,
+            unit="failing events",
+            evidence=row,
+        )
+    }
+    if volume.ratio is not None and findings.failing is not None:
+        ratio = round(volume.ratio, 6)
+        was = round(volume.ratio_before, 6) if before and volume.ratio_before is not None else None
+        out["error_ratio"] = ImpactMeasure(value=ratio, baseline=was, unit=f"of {volume.unit}", evidence=row)
+    if volume.unit == "requests":
+        was_requests = round(volume.requests_before, 1) if before else None
+        out["requests"] = ImpactMeasure(value=volume.requests, baseline=was_requests, unit="requests", evidence=row)
+    out["services"] = ImpactMeasure(value=volume.services_failing, unit=f"of {volume.services} services")
+    if volume.hosts_failing is not None:
+        out["hosts"] = ImpactMeasure(value=volume.hosts_failing, unit=f"of {volume.hosts} hosts", field="host.name")
+    if volume.users_failing is not None:
+        out["users"] = ImpactMeasure(value=volume.users_failing, unit="users", approximate=True, field="user.id")
+    else:
+        out["users"] = ImpactMeasure(value=None, reason_missing="no user.id field")
+    return out
+
+
+def _timeline(findings: Findings, onset: Onset | None, changes: Sequence[ChangeEvent]) -> Timeline | None:
+    line = findings.timeline
+    if line is None:
+        return None
+    marks = [TimelineEvent(at=c.at, kind="change", label=c.label, evidence=c.evidence) for c in changes]
+    if onset is not None:
+        marks.append(TimelineEvent(at=onset.started_at, kind="onset", label="onset", evidence=onset.evidence))
+        if onset.ended_at:
+            marks.append(TimelineEvent(at=onset.ended_at, kind="recovery", label="recovery"))
+    line.events = sorted(marks, key=lambda mark: mark.at)
+    return line
+
+
+def _patterns(findings: Findings, clean: Clean) -> list[Pattern]:
+    """Changed patterns first, in order of how telling they are."""
+    order = {"new": 0, "spiking": 0, "vanished": 0, "rising": 1, "falling": 2, "steady": 3}
+    kept = [p for p in findings.patterns if p.count or p.baseline_count]
+    ranked = sorted(kept, key=lambda p: (-(p.priority >= CITED), order[p.change], -p.priority))
+    return [_pattern(findings, p, clean) for p in ranked[:PATTERNS]]
+
+
+def _pattern(findings: Findings, found: PatternFinding, clean: Clean) -> Pattern:
+    compared = bool(findings.good)
+    ratio = round(found.count / found.expected, 3) if compared and found.expected else None
+    return Pattern(
+        id=found.id,
+        template=clean(found.template),
+        change=found.change,
+        count=found.count,
+        baseline_count=found.baseline_count if compared else None,
+        ratio=ratio,
+        first_seen=iso(found.first) if found.first else None,
+        first_seen_is_lower_bound=True if found.first and not compared else None,
+        last_seen=iso(found.last) if found.last else None,
+        fields={"service.name": list(found.services)[:8], "log.level": [found.levels]},
+        sparkline=_sparkline(findings, found),
+        evidence=[found.evidence] if found.evidence else [],
+    )
+
+
+def _sparkline(findings: Findings, found: PatternFinding, buckets: int = 30) -> list[float]:
+    """Counts over the analysed span, from the events that were read."""
+    window = findings.analysis.window
+    counts = [0.0] * buckets
+    for template in found.templates:
+        for index in window.by_template[template]:
+            event = window.events[index]
+            place = int((event.time - window.start) / window.length * buckets)
+            counts[max(0, min(buckets - 1, place))] += event.weight
+    return [round(count, 1) for count in counts]
+
+
+def _changes(findings: Findings, clean: Clean) -> list[ChangeEvent]:
+    onset = findings.conclusion.onset
+    out = []
+    for change, row in zip(findings.conclusion.changes, findings.change_rows, strict=False):
+        at = instant(change.event.time if change.event else (onset[1] if onset else 0) - change.seconds_before)
+        out.append(
+            ChangeEvent(
+                kind=change.kind,
+                at=iso(at),
+                seconds_before_onset=round(change.seconds_before, 3),
+                label=clean(f"{change.service}: {change.text}"[:LABEL]),
+                evidence=[row] if row else [],
+            )
+        )
+    return out
+
+
+def _checks(findings: Findings, words: Words) -> list[Check]:
+    """Volume, errors, latency, silence, changes, then each family of mechanisms (ux.md 3.1)."""
+    fields = findings.description.fields
+    kinds = {fact.kind for suspect in findings.conclusion.ranking for fact in suspect.facts}
+    row = [findings.volume_row] if findings.volume_row else []
+    possible = findings.failing is not None
+    errors = Check(
+        name=words.say("check.errors"),
+        result="not_possible" if not possible else "signal" if findings.anomalous else "no_signal",
+        detail=None if possible else words.say("check.not_possible_severity"),
+        evidence=row if findings.anomalous else [],
+    )
+    timed = bool(fields.roles.get("duration") or fields.roles.get("trace_id"))
+    slow = any(kind.startswith("slow") for kind in kinds)
+    latency = Check(
+        name=words.say("check.latency"),
+        result="signal" if slow else "no_signal" if timed else "not_possible",
+        detail=None if timed or slow else words.say("check.not_possible_duration"),
+    )
+    named = bool(fields.roles.get("service"))
+    silence = Check(
+        name=words.say("check.silence"),
+        result="signal" if "silent" in kinds else "no_signal" if named else "not_possible",
+        detail=None if named else words.say("check.not_possible_service"),
+    )
+    changed = Check(name=words.say("check.changes"), result="signal" if findings.conclusion.changes else "no_signal")
+    return [errors, latency, silence, changed, *_families(findings)]
+
+
+def _families(findings: Findings) -> list[Check]:
+    seen = families_seen(findings)
+    window = findings.analysis.window
+    every = dict.fromkeys(e.family for e in window.catalogue.entries.values() if e.kind == "mechanism")
+    rows = {p.mechanism.split(".")[0]: p.evidence for p in reversed(findings.patterns) if p.mechanism and p.strong}
+    return [
+        Check(
+            name=family,
+            result="signal" if family in seen else "no_signal",
+            evidence=[rows[family]] if family in seen and rows.get(family) else [],
+        )
+        for family in every
+    ]
+
+
+def _used(
+    findings: Findings,
+    story: Story,
+    patterns: Sequence[Pattern],
+    checks: Sequence[Check],
+    changes: Sequence[ChangeEvent],
+) -> list[str]:
+    """Every id that stands somewhere in the diagnosis."""
+    ids = [findings.volume_row, findings.onset_row, *findings.blast_rows.values(), *story.cited]
+    ids += [row for _, _, row in findings.first_trouble]
+    for hypothesis in story.hypotheses:
+        ids += [
+            *hypothesis.supporting,
+            *hypothesis.contradicting,
+            *hypothesis.discriminating,
+            *hypothesis.mechanism_lines,
+        ]
+    for rows in ([p.evidence for p in patterns], [c.evidence for c in checks], [c.evidence for c in changes]):
+        ids += [one for row in rows for one in row]
+    return [one for one in dict.fromkeys(ids) if one]
+
+
+def _quality(frame: Frame, findings: Findings, words: Words) -> DataQuality:
+    worst, description = findings.worst, findings.description
+    fields = description.fields
+    shares = {ECS[role]: round(fields.coverage(role), 3) for role in _COVERED if fields.roles.get(role)}
+    lag = description.lag_seconds
+    return DataQuality(
+        complete=worst.complete,
+        shards=Shards(
+            total=worst.shards_total,
+            successful=worst.shards_successful,
+            skipped=worst.shards_skipped,
+            failed=worst.shards_failed,
+        ),
+        timed_out=worst.timed_out,
+        newest_event_at=iso(description.last) if description.last else None,
+        ingest_lag_seconds=Lag(p95=lag, source="event.ingested") if lag is not None else None,
+        sampling=None if findings.material.complete else Sampling(probability=round(findings.material.share, 6)),
+        field_coverage=shares,
+        redactions=frame.redactions,
+        suspicious_content=findings.suspicious,
+        caveats=[*frame.caveats, *_caveats(findings, words)],
+    )
+
+
+def _caveats(findings: Findings, words: Words) -> list[Caveat]:
+    description, volume = findings.description, findings.volume
+    found: list[tuple[str, bool, dict[str, object]]] = [
+        ("suspicious", findings.suspicious > 0, {"n": findings.suspicious}),
+        ("short_window", volume.events < FEW, {"n": volume.events}),
+        ("sampled", not findings.material.complete, {"share": f"{findings.material.share:.1%}"}),
+        ("untimed", description.untimed > 0, {"n": f"{description.untimed:,}"}),
+        ("unparsed", description.unparsed > 0, {"n": f"{description.unparsed:,}"}),
+        ("future", description.future > 0, {"n": f"{description.future:,}"}),
+        ("no_levels", not findings.levels_known, {}),
+    ]
+    severe = {"suspicious": "warning", "unparsed": "warning", "future": "warning"}
+    return [
+        Caveat(code=code, severity=severe.get(code, "info"), text=words.say(f"caveat.{code}", **values))  # type: ignore[arg-type]
+        for code, holds, values in found
+        if holds
+    ]

@@ -1,0 +1,266 @@
+"""Exact counts of what the survey found: patterns, failing events, buckets, blast radius; few requests."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from logagent.analysis.statistics import band, benjamini_hochberg, g_test
+from logagent.diagnosis import BlastRadius, BlastValue, Change, Point, SeriesOut, Timeline
+from logagent.fields import ECS
+from logagent.logs import TimeWindow, iso
+from logagent.query import Exists, Node, Not, Phrase, conjunction
+from logagent.stores._base import FieldCounts, LogStore, Measure, Series
+from logagent.triage._findings import Findings, PatternFinding, Volume
+
+INTERVALS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10800, 43200, 86400)
+BUCKETS = 60
+MEASURES = 100
+BLAST_ROLES = ("version", "host", "pod", "namespace", "environment", "container", "error_type", "service")
+MIN_RECORDS = 5
+SERIES = 6
+BAND_BUCKETS = 3
+"""Baseline buckets from which a band can be told."""
+NEW_RATIO, RISING, FALLING = 3.0, 1.25, 0.8
+
+
+def interval_for(seconds: float) -> int:
+    """The bucket length, in seconds, that gives at most about 60 buckets."""
+    return next((step for step in INTERVALS if seconds / step <= BUCKETS), INTERVALS[-1])
+
+
+def count_patterns(store: LogStore, findings: Findings, patterns: Sequence[PatternFinding]) -> None:
+    """Count each pattern again by its query: in the bad stretch, in the good ones, and its first and last line."""
+    scope, bad, good = findings.scope, findings.bad, findings.good
+    per = 3 + len(good)
+    for start in range(0, len(patterns), MEASURES // per):
+        part = patterns[start : start + MEASURES // per]
+        measures: list[Measure] = []
+        for pattern in part:
+            inside = scope.query(pattern.node, bad)
+            measures += [Measure(inside), Measure(inside, "first"), Measure(inside, "last")]
+            measures += [Measure(scope.query(pattern.node, one)) for one in good]
+        answer = store.count(measures)
+        findings.completeness.append(answer.completeness)
+        for place, pattern in enumerate(part):
+            values = [one.value for one in answer.values[place * per : (place + 1) * per]]
+            pattern.count = _int(values[0])
+            pattern.first = values[1] if isinstance(values[1], datetime) else None
+            pattern.last = values[2] if isinstance(values[2], datetime) else None
+            pattern.baseline_count = sum(_int(one) for one in values[3:])
+            pattern.expected = pattern.baseline_count * _scale(bad, good)
+
+
+def classify(findings: Findings, patterns: Sequence[PatternFinding]) -> None:
+    """new, spiking, rising, steady, falling or vanished, by G-test and Benjamini-Hochberg (ux.md 3.1)."""
+    bad, good = findings.bad.seconds, sum(one.seconds for one in findings.good)
+    tested = [p for p in patterns if good > 0 and p.count + p.baseline_count > 0]
+    chances = [g_test(p.count, bad, p.baseline_count, good) for p in tested]
+    for pattern, significant in zip(tested, benjamini_hochberg(chances), strict=True):
+        pattern.change = _change(pattern, significant)
+    for pattern in patterns:
+        if good <= 0:
+            pattern.change = "steady"
+
+
+def _change(pattern: PatternFinding, significant: bool) -> Change:  # noqa: FBT001  # one pure rule
+    if pattern.baseline_count == 0 and pattern.count:
+        return "new"
+    if not significant or max(pattern.count, pattern.expected) < MIN_RECORDS:
+        return "steady"
+    if pattern.count == 0:
+        return "vanished"
+    ratio = pattern.count / pattern.expected if pattern.expected else NEW_RATIO
+    if ratio >= NEW_RATIO:
+        return "spiking"
+    if ratio >= RISING:
+        return "rising"
+    return "falling" if ratio <= FALLING else "steady"
+
+
+def count_volume(store: LogStore, findings: Findings) -> None:
+    """Events, failing events, requests and who is hit, in the bad stretch and in the good ones: one request."""
+    scope, fields = findings.scope, findings.description.fields
+    failing, requests = findings.failing, findings.requests
+    volume = Volume(unit="requests" if requests is not None else "events")
+    stretches = (findings.bad, *findings.good)
+    measures = [Measure(scope.query(window=one)) for one in stretches]
+    if failing is not None:
+        measures += [Measure(scope.query(failing, one)) for one in stretches]
+    if requests is not None:
+        measures += [Measure(scope.query(requests, one)) for one in stretches]
+        if failing is not None:
+            both = conjunction(failing, requests)
+            measures += [Measure(scope.query(both, one)) for one in stretches]
+    roles = [role for role in ("service", "host", "user") if fields.roles.get(role)]
+    extra = [Measure(scope.query(failing, findings.bad), "distinct", role) for role in roles] if failing else []
+    whole = [Measure(scope.query(window=findings.bad), "distinct", role) for role in roles if role != "user"]
+    answer = store.count([*measures, *extra, *whole])
+    findings.completeness.append(answer.completeness)
+    numbers = [_int(one.value) for one in answer.values]
+    _fill_volume(volume, findings, numbers)
+    tail = numbers[len(measures) :]
+    _fill_reach(volume, roles, tail[: len(extra)], tail[len(extra) :])
+    findings.volume = volume
+
+
+def _fill_volume(volume: Volume, findings: Findings, numbers: Sequence[int]) -> None:
+    """Groups of (bad, good...) in the order they were asked."""
+    step = 1 + len(findings.good)
+    scale = _scale(findings.bad, findings.good)
+    groups = [(numbers[i], sum(numbers[i + 1 : i + step]) * scale) for i in range(0, len(numbers), step)]
+    volume.events, volume.events_before = groups[0]
+    place = 1
+    if findings.failing is not None:
+        volume.failing, volume.failing_before = groups[place]
+        place += 1
+    if findings.requests is not None:
+        volume.requests, volume.requests_before = groups[place]
+        if findings.failing is not None:
+            volume.failing_requests, volume.failing_requests_before = groups[place + 1]
+
+
+def _fill_reach(volume: Volume, roles: Sequence[str], hit: Sequence[int], whole: Sequence[int]) -> None:
+    failing = dict(zip(roles, hit, strict=False))
+    every = dict(zip([role for role in roles if role != "user"], whole, strict=False))
+    volume.services_failing, volume.services = failing.get("service", 0), every.get("service", 0)
+    volume.hosts_failing, volume.hosts = failing.get("host"), every.get("host")
+    volume.users_failing = failing.get("user")
+
+
+def count_timeline(store: LogStore, findings: Findings) -> None:
+    """Failing events per bucket over baseline and window with the band, and which services leave theirs."""
+    contiguous = [one for one in findings.good if one.end == findings.bad.start]
+    span = TimeWindow(contiguous[0].start if contiguous else findings.bad.start, findings.bad.end)
+    step = interval_for(span.seconds)
+    node = findings.failing
+    query = findings.scope.query(node, span) if node is not None else findings.scope.query(window=span)
+    whole = store.count_over_time([query], interval_seconds=step)
+    findings.completeness.append(whole.completeness)
+    split_at = findings.bad.start
+    points, findings.anomalous = _points(whole.series[0], split_at, span, step)
+    name = "failing events" if node is not None else "events"
+    findings.timeline = Timeline(interval_seconds=step, unit=name, series=[SeriesOut(name=name, points=points)])
+    if node is None or not findings.description.fields.roles.get("service"):
+        return
+    parts = store.count_over_time([query], interval_seconds=step, split="service", size=20)
+    findings.completeness.append(parts.completeness)
+    for series in parts.series:
+        own, unusual = _points(series, split_at, span, step)
+        if unusual:
+            findings.anomalous_services.append(series.name)
+        if len(findings.timeline.series) <= SERIES and any(point.count for point in own):
+            findings.timeline.series.append(SeriesOut(name=series.name, points=own))
+
+
+def _points(series: Series, split_at: datetime, span: TimeWindow, step: int) -> tuple[list[Point], bool]:
+    """Points with their band, and whether the series leaves it upwards after `split_at`.
+
+    Two buckets in a row outside the band, or one beyond twice its width (6 scaled MAD), make it anomalous.
+    """
+    full = timedelta(seconds=step)
+    before = [b.count for b in series.buckets if b.at >= span.start and b.at + full <= split_at]
+    usual = band(before) if len(before) >= BAND_BUCKETS else None
+    low, high = (usual.low, usual.high) if usual else (None, None)
+    points = [
+        Point(
+            at=iso(b.at),
+            count=b.count,
+            expected_low=low,
+            expected_high=high,
+            partial=True if b.at + full > span.end or b.at < span.start else None,
+        )
+        for b in series.buckets
+    ]
+    if usual is None:
+        return points, False
+    after = [b.count for b in series.buckets if b.at >= split_at - full / 2]
+    far = usual.median + 2 * (usual.high - usual.median)
+    above = [count > usual.high for count in after]
+    return points, any(a and b for a, b in pairwise(above)) or any(c > far for c in after)
+
+
+def count_blast(store: LogStore, findings: Findings) -> None:
+    """Which values are over-represented among failing against healthy events of the same stretch: two requests."""
+    fields = findings.description.fields
+    roles = [role for role in BLAST_ROLES if fields.roles.get(role)]
+    if findings.failing is None or not roles or not findings.volume.failing:
+        return
+    scope, bad = findings.scope, findings.bad
+    names = [*roles, *_more_dimensions(findings)]
+    failing = store.top_values(scope.query(findings.failing, bad), names, size=12)
+    healthy = store.top_values(scope.query(Not(findings.failing), bad), names, size=50)
+    findings.completeness += [failing.completeness, healthy.completeness]
+    for hit, usual in zip(failing.fields, healthy.fields, strict=True):
+        row = _blast_row(hit, usual)
+        if row is not None:
+            findings.blast.append(row)
+    findings.blast.sort(key=lambda row: -(row.values[0].lift or 0) * (row.values[0].share_in_anomaly or 0))
+
+
+def _more_dimensions(findings: Findings) -> list[str]:
+    """Plain fields whose name says a zone, region, node or flag: they split traffic and have few values."""
+    words = ("zone", "region", "node", "cluster", "tenant", "canary", "flag", "shard", "datacenter", "build")
+    taken = {choice.name for choices in findings.description.fields.roles.values() for choice in choices}
+    known = findings.description.fields.names
+    names = [n for n, kind in known.items() if n not in taken and kind in {"keyword", "boolean", "text"}]
+    return [n for n in names if any(word in n.lower().rsplit(".", 2)[-1] for word in words)][:4]
+
+
+def _blast_row(hit: FieldCounts, usual: FieldCounts) -> BlastRadius | None:
+    """Shares of one dimension, or None where it says nothing (one value only, or too many)."""
+    bad = sum(v.count for v in hit.values) + hit.other
+    good = sum(v.count for v in usual.values) + usual.other
+    healthy = {v.value: v.count for v in usual.values}
+    if not bad or len({*healthy, *(v.value for v in hit.values)}) <= 1 or hit.other > bad / 2:
+        return None
+    values = []
+    for one in hit.values[:5]:
+        share, base = one.count / bad, healthy.get(one.value, 0) / good if good else 0.0
+        lift = share / max(base, 0.5 / max(good, 1)) if good else None
+        values.append(
+            BlastValue(
+                value=one.value,
+                affected_events=one.count,
+                share_in_anomaly=round(share, 4),
+                share_in_baseline=round(base, 4) if good else None,
+                lift=round(lift, 2) if lift is not None else None,
+            )
+        )
+    whole = bad + hit.missing
+    named = {v.value for v in hit.values}
+    return BlastRadius(
+        dimension=ECS.get(hit.field, hit.field),  # type: ignore[call-overload]
+        coverage=round(bad / whole, 3) if whole else None,
+        values=values,
+        unaffected=[v for v in healthy if v not in named][:6] if not hit.other else [],
+    )
+
+
+def first_failures(store: LogStore, findings: Findings, services: Sequence[str]) -> list[tuple[datetime, str]]:
+    """First failing event of each service in the bad stretch, oldest first: one request."""
+    if findings.failing is None or not services:
+        return []
+    nodes: list[Node] = [conjunction(Phrase("service", name), findings.failing) for name in services]
+    answer = store.count([Measure(findings.scope.query(node, findings.bad), "first") for node in nodes])
+    findings.completeness.append(answer.completeness)
+    seen = [(v.value, s) for v, s in zip(answer.values, services, strict=True) if isinstance(v.value, datetime)]
+    return sorted(seen)
+
+
+def request_node(findings: Findings) -> Node | None:
+    """What counts as a request: an event with a status, else with a duration, else with a trace id."""
+    fields = findings.description.fields
+    for role, least in (("status", 0.02), ("duration", 0.02), ("trace_id", 0.3)):
+        if fields.roles.get(role) and fields.coverage(role) >= least:
+            return Exists(role)
+    return None
+
+
+def _scale(bad: TimeWindow, good: Sequence[TimeWindow]) -> float:
+    """Factor from counts of the good stretches to the length of the bad one."""
+    seconds = sum(one.seconds for one in good)
+    return bad.seconds / seconds if seconds else 0.0
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,163 @@
+"""The digest as the model reads it: one row a line, most telling first, within a budget (prompts.md 3).
+
+The text is raw: the caller redacts, sanitises and frames it before it goes anywhere.
+"""
+
+from collections.abc import Iterator
+
+from logagent.analysis.facts import Fact
+from logagent.diagnosis import Point
+from logagent.logs import instant, iso
+from logagent.triage._findings import Findings, PatternFinding
+
+CHARS_PER_TOKEN = 4
+SAMPLE = 240
+FILL_TOKENS = 2_500
+"""Rows that tell nothing are added up to here only."""
+WORTH = 1.0
+LIFT = 2.0
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def render_digest(findings: Findings, budget: int = 6_000) -> str:
+    """The digest, at most `budget` tokens (characters / 4); what was dropped is counted in the section's head."""
+    head = [*_scope(findings), *_trouble(findings), *_suspects(findings)]
+    tail = [*_where(findings), *_absent(findings)]
+    room = (budget - 30) * CHARS_PER_TOKEN - sum(len(line) + 1 for line in head + tail)
+    rows, shown = _pattern_rows(findings, room)
+    changes = [p.change for p in findings.patterns]
+    kinds = ", ".join(f"{name} {changes.count(name)}" for name in ("new", "spiking", "vanished", "rising", "falling"))
+    title = f"PATTERNS ({kinds}; {shown} of {len(findings.patterns)} shown; now | base | first | service | text)"
+    text = "\n".join([*head, title, *rows, *tail])
+    return text[: budget * CHARS_PER_TOKEN]
+
+
+def _scope(findings: Findings) -> Iterator[str]:
+    volume, scope, description = findings.volume, findings.scope, findings.description
+    sources = ", ".join(scope.indices[:4] or [s.name for s in description.sources[:4]])
+    base = "; ".join(f"{iso(one.start)}..{iso(one.end)}" for one in findings.good) or "none"
+    yield (
+        f"SCOPE  {sources} | {volume.services or 1} services, {volume.hosts or '?'} hosts | {volume.events:,} events | "
+        f"{iso(findings.bad.start)}..{iso(findings.bad.end)} | baseline {findings.baseline.method} ({base})"
+    )
+    worst = findings.worst
+    fields = description.fields
+    roles = ("severity", "service", "trace_id", "status", "host")
+    cover = ", ".join(f"{r} {fields.coverage(r):.0%}" for r in roles if fields.roles.get(r))
+    sampled = "" if findings.material.complete else f", patterns from {findings.material.share:.1%} of the events"
+    partial = "" if worst.complete else " INCOMPLETE"
+    lag = f", lag p95 {description.lag_seconds:.0f} s" if description.lag_seconds else ""
+    yield f"DATA   {worst.shards_successful}/{worst.shards_total} shards{partial}{lag}, {cover or 'no roles known'}{sampled}"
+
+
+def _trouble(findings: Findings) -> Iterator[str]:
+    volume, conclusion = findings.volume, findings.conclusion
+    if findings.failing is not None:
+        ratio, before = volume.ratio, volume.ratio_before
+        was = f" (base {volume.failing_before:,.0f})" if findings.good else ""
+        share = f", ratio {before or 0:.1%} -> {ratio:.1%} of {volume.unit}" if ratio is not None else ""
+        yield (
+            f"{findings.volume_row}  failing events {volume.failing:,}{was} in {volume.services_failing} of "
+            f"{volume.services} services{share}"
+        )
+    if conclusion.onset:
+        first = f"{iso(instant(conclusion.onset[0]))}..{iso(instant(conclusion.onset[1]))}"
+        row = f"{findings.onset_row}  " if findings.onset_row else ""
+        order = " | ".join(f"{iso(at)} {service} {row}" for at, service, row in findings.first_trouble)
+        yield f"ONSET  {row}{first} ({conclusion.onset_kind}), {conclusion.status}" + (
+            f"; first trouble by service: {order}" if order else ""
+        )
+    if findings.timeline and findings.timeline.series:
+        step = findings.timeline.interval_seconds
+        points = findings.timeline.series[0].points
+        yield f"TIME   failing per {step} s | {_band(points)} | {_bars(points)} | last {points[-1].count:g}"
+    for change, row in zip(conclusion.changes, findings.change_rows, strict=False):
+        support = f"; failing lines name {', '.join(change.shared)}" if change.supported else "; coincides"
+        yield f'CHANGE {row}  {change.kind} {change.seconds_before:.0f} s before onset, {change.service}: "{change.text[:160]}"{support}'
+
+
+def _band(points: list[Point]) -> str:
+    first = next((p for p in points if p.expected_high is not None), None)
+    return f"base {first.expected_low:g}-{first.expected_high:g}" if first else "no base"
+
+
+def _bars(points: list[Point]) -> str:
+    top = max((p.count for p in points), default=0)
+    return "".join(BARS[min(7, int(8 * p.count / (top + 1e-9)))] if p.count else "." for p in points)
+
+
+def _suspects(findings: Findings) -> Iterator[str]:
+    conclusion = findings.conclusion
+    if not conclusion.ranking:
+        return
+    yield f"SUSPECTS by rule (verdict {conclusion.verdict}: {conclusion.reason[:200]})"
+    for place, suspect in enumerate(conclusion.ranking[:4], 1):
+        notes = f" ({'; '.join(suspect.notes[:2])})" if suspect.notes else ""
+        yield f"  {place}. {suspect.service} score {suspect.score:.1f}{notes}"
+        for fact in suspect.facts[:3]:
+            yield f"     {findings.row_of(fact) or '-'} {_fact(fact)}"
+
+
+def _fact(fact: Fact) -> str:
+    since = f" since {iso(instant(fact.onset[1]))}" if fact.onset else ""
+    return f"{fact.kind}: {fact.text[:300]}{since}"
+
+
+def _pattern_rows(findings: Findings, room: int) -> tuple[list[str], int]:
+    rows: list[str] = []
+    used = 0
+    for pattern in sorted(findings.patterns, key=lambda p: -p.priority):
+        line = _pattern_line(pattern)
+        quiet = pattern.priority < WORTH and pattern.change == "steady"
+        if used + len(line) + 1 > room or (quiet and used > FILL_TOKENS * CHARS_PER_TOKEN):
+            continue
+        rows.append(line)
+        used += len(line) + 1
+    return rows, len(rows)
+
+
+def _pattern_line(pattern: PatternFinding) -> str:
+    services = ", ".join(
+        f"{name} x{n:g}" if len(pattern.services) > 1 else name for name, n in pattern.services.items()
+    )
+    mark = f" | {pattern.mechanism}{' strong' if pattern.strong else ''}" if pattern.mechanism else ""
+    first = iso(pattern.first)[11:] if pattern.first else "-"
+    sample = " ".join((pattern.sample.message if pattern.sample else pattern.template).split())
+    cut = f" (+{len(sample) - SAMPLE} chars)" if len(sample) > SAMPLE else ""
+    note = f" {{{pattern.note}}}" if pattern.note else ""
+    return (
+        f"{pattern.evidence}  {pattern.change} {pattern.count:,} | {pattern.baseline_count:,} | {first} | "
+        f'{services} {pattern.levels}{mark} | "{sample[:SAMPLE]}"{cut}{note}'
+    )
+
+
+def _where(findings: Findings) -> Iterator[str]:
+    parts = []
+    for radius in findings.blast[:5]:
+        lead = radius.values[0]
+        row = findings.blast_rows.get(radius.dimension, "")
+        if (lead.lift or 0) >= LIFT:
+            parts.append(
+                f'{row} {radius.dimension}="{lead.value}": {lead.share_in_anomaly or 0:.0%} of failing, '
+                f"{lead.share_in_baseline or 0:.0%} of healthy"
+            )
+        else:
+            parts.append(f"{radius.dimension}: no difference")
+    if parts:
+        yield "WHERE  " + " | ".join(parts)
+
+
+def _absent(findings: Findings) -> Iterator[str]:
+    families = families_seen(findings)
+    every = dict.fromkeys(
+        e.family for e in findings.analysis.window.catalogue.entries.values() if e.kind == "mechanism"
+    )
+    absent = [name for name in every if name not in families]
+    if absent:
+        yield f"ABSENT no line of: {', '.join(absent)} ({len(absent)} mechanism families checked)"
+
+
+def families_seen(findings: Findings) -> set[str]:
+    """Mechanism families of which a line occurs in the events that were read."""
+    hits = findings.analysis.window.hits.values()
+    return {hit.family for hit in hits if hit is not None and not hit.weak}

@@ -1,0 +1,132 @@
+"""The words of the head: headline, what is happening, cause or lead, next step; every figure filled in by code."""
+
+from logagent.analysis.facts import Suspect
+from logagent.diagnosis import Hypothesis, OutcomeName, Summary
+from logagent.logs import instant, iso
+from logagent.triage._findings import Findings
+from logagent.triage._hypotheses import Words, fact_words, mechanism_of, rows_of
+from logagent.triage._statements import percent
+
+HEADLINE = 120
+ONE_IN_MOST = 20
+MOST = 0.45
+WORTH_SAYING = 0.005
+"""A share of failing requests below this is printed as a count."""
+"""`1 in n` reads well up to here; beyond it the share is printed."""
+
+
+def summary(findings: Findings, words: Words, outcome: OutcomeName, leading: Hypothesis | None, step: str) -> Summary:
+    """The summary by rule. A cause stands in it only where the outcome allows (ux.md 3.1)."""
+    caused = outcome in {"confirmed", "probable"} and leading is not None
+    suspect = _suspect(findings, leading)
+    return Summary(
+        headline=fit(_headline(findings, words, outcome, suspect), HEADLINE),
+        what_is_happening=_what(findings, words),
+        probable_cause=leading.statement if caused and leading is not None else None,
+        recommended_next=step or None,
+        strongest_lead=_lead(findings, words, suspect) if outcome == "inconclusive" and suspect else None,
+    )
+
+
+def _suspect(findings: Findings, leading: Hypothesis | None) -> Suspect | None:
+    ranking = findings.conclusion.ranking
+    name = leading.entity.get("service.name", "") if leading else ""
+    return next((one for one in ranking if one.service == name), ranking[0] if ranking else None)
+
+
+def symptom_of(findings: Findings, suspect: str) -> str:
+    """The service in which the trouble is seen: the loudest failing one that is not the suspect, else the suspect."""
+    series = findings.timeline.series[1:] if findings.timeline else []
+    loud = {one.name: sum(point.count for point in one.points) for one in series}
+    others = {name: n for name, n in loud.items() if name != suspect and name in findings.anomalous_services}
+    if not others:
+        return suspect
+    best = max(others, key=lambda name: others[name])
+    return best if others[best] >= 0.1 * loud.get(suspect, 0) else suspect
+
+
+def impact_words(findings: Findings, words: Words, suspect: Suspect | None) -> str:
+    """How bad, in a few words without a claim."""
+    volume = findings.volume
+    kinds = {fact.kind for fact in suspect.facts[:2]} if suspect else set()
+    ratio = volume.ratio
+    grown = ratio is not None and ratio > 1.25 * (volume.ratio_before or 0)
+    if volume.unit == "requests" and ratio and grown and ratio >= WORTH_SAYING:
+        return _share_words(words, ratio)
+    if volume.failing:
+        return words.say("impact.events", count=f"{volume.failing:,}")
+    if "silent" in kinds and suspect is not None:
+        return words.say("impact.silent", suspect=suspect.service)
+    if kinds & {"slow", "slow_shift", "slow_endpoint", "slow_number", "slow_peer"}:
+        return words.say("impact.slower")
+    return words.say("impact.none")
+
+
+def _share_words(words: Words, ratio: float) -> str:
+    if 1 / ONE_IN_MOST <= ratio < MOST:
+        return words.say("impact.one_in", n=round(1 / ratio))
+    return words.say("impact.most", share=percent(ratio))
+
+
+def _headline(findings: Findings, words: Words, outcome: OutcomeName, suspect: Suspect | None) -> str:
+    impact = impact_words(findings, words, suspect)
+    if outcome == "no_anomaly":
+        return words.say("headline.no_anomaly", scope=scope_words(findings))
+    if outcome == "insufficient_data":
+        return words.say("headline.insufficient", why=words.say("reason.data_incomplete"))
+    if outcome == "inconclusive" or suspect is None:
+        if suspect is None:
+            return words.say("headline.inconclusive", impact=impact)
+        return words.say("headline.inconclusive_lead", impact=impact, suspect=suspect.service)
+    title = words.titles.get(mechanism_of(findings, suspect), "") or fact_words(words, suspect)
+    title = title.split(" (", 1)[0].split("（", 1)[0]
+    title = title[:1].lower() + title[1:] if title[1:2].islower() else title
+    symptom = symptom_of(findings, suspect.service)
+    same = "_same" if symptom == suspect.service else ""
+    kind = "confirmed" if outcome == "confirmed" else "probable"
+    return words.say(
+        f"headline.cause{same}_{kind}", symptom=symptom, impact=impact, suspect=suspect.service, title=title
+    )
+
+
+def scope_words(findings: Findings) -> str:
+    """Name of what was looked at: the services asked for, else sources."""
+    services = findings.analysis.window.services
+    sources = findings.scope.indices or tuple(one.name for one in findings.description.sources)
+    return services[0] if len(services) == 1 else ", ".join(sources[:2])
+
+
+def _what(findings: Findings, words: Words) -> str:
+    volume = findings.volume
+    requests = volume.unit == "requests"
+    part = volume.failing_requests if requests else volume.failing
+    whole = volume.requests if requests else volume.events
+    unit = words.say(f"unit.{volume.unit}")
+    row = findings.volume_row
+    if findings.failing is None:
+        return words.say("what.events", part=f"{volume.events:,}", row=row)
+    values = {"part": f"{part:,}", "whole": f"{whole:,}", "unit": unit, "ratio": percent(volume.ratio), "row": row}
+    if not findings.good:
+        text = words.say("what.ratio_only", **values)
+    else:
+        text = words.say("what.ratio", before=percent(volume.ratio_before), **values)
+    if volume.services > 1 and volume.failing:
+        text += " " + words.say("what.services", hit=volume.services_failing, all=volume.services)
+    return text
+
+
+def _lead(findings: Findings, words: Words, suspect: Suspect) -> str:
+    rows = " ".join(rows_of(findings, suspect)[:3])
+    onset = findings.conclusion.onset
+    prove = words.say("lead.prove", suspect=suspect.service)
+    if onset and findings.conclusion.onset_kind == "before_window":
+        prove = words.say("lead.ends", suspect=suspect.service, onset=iso(instant(onset[1])))
+    return words.say("lead.service", suspect=suspect.service, fact=fact_words(words, suspect), rows=rows, prove=prove)
+
+
+def fit(text: str, limit: int) -> str:
+    """At most `limit` characters, cut at a blank, with an ellipsis."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    return (cut.rsplit(" ", 1)[0] if " " in cut[limit // 2 :] else cut) + "…"

@@ -1,0 +1,331 @@
+"""The survey: a fixed number of coarse questions, bad stretch against good, every row an Evidence with its query."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from logagent.analysis.facts import Fact
+from logagent.analysis.mechanisms import Catalogue
+from logagent.analysis.sanitise import looks_like_instructions
+from logagent.analysis.survey import survey as analyse
+from logagent.evidence import EvidenceQuery, Figure, Ledger
+from logagent.logs import Severity, TimeWindow, instant, iso
+from logagent.query import Exists, Node, Phrase, Scope, conjunction, to_text
+from logagent.stores._base import Description, LogStore, Measure
+from logagent.triage import _counting as counting
+from logagent.triage._baseline import BaselineChoice
+from logagent.triage._findings import FAILING, FactRow, Findings, PatternFinding, Volume
+from logagent.triage._patterns import failing_node
+from logagent.triage._read import Material, read
+from logagent.triage._select import select_patterns
+
+Report = Callable[[str, str], None]
+"""Called at the end of a step with its name and its one-line finding."""
+NOISE_RATIO = 1.25
+NOISE_LIMIT = 4
+EXTRA_LIMIT = 6
+LIFT, HALF = 2.0, 0.5
+SERVER_ERROR = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a survey needs: the store, what may be looked at, and where evidence is written down."""
+
+    store: LogStore
+    scope: Scope
+    description: Description
+    baseline: BaselineChoice
+    catalogue: Catalogue
+    ledger: Ledger
+    report: Report
+    alert: float | None = None
+    """Seconds since the epoch of the alert, where one is known."""
+
+
+def survey(run: Run) -> Findings:
+    """All that code can say about the window before any model is asked. At most about 20 requests."""
+    span = _span(run)
+    counted = run.store.count([Measure(run.scope.query(window=span)), Measure(run.scope.query())])
+    totals = [value.value if isinstance(value.value, int) else 0 for value in counted.values]
+    run.report("scope", f"{totals[1]:,} events")
+    material = read(run.store, run.scope, span, totals[0], run.catalogue)
+    findings = _analyse(run, material, span)
+    findings.completeness += [counted.completeness, *material.completeness]
+    _patterns(run, findings)
+    _failing(run, findings)
+    counting.count_volume(run.store, findings)
+    run.report("volume", f"{findings.volume.events:,} events, {findings.volume.failing:,} failing")
+    counting.count_timeline(run.store, findings)
+    run.report("errors", _errors_line(findings))
+    counting.count_blast(run.store, findings)
+    _rows(run, findings)
+    return findings
+
+
+def _span(run: Run) -> TimeWindow:
+    """Window plus the baseline range that touches it."""
+    window = run.scope.window
+    touching = [one for one in run.baseline.ranges if one.end == window.start]
+    return TimeWindow(touching[0].start if touching else window.start, window.end)
+
+
+def _analyse(run: Run, material: Material, span: TimeWindow) -> Findings:
+    window = run.scope.window
+    asked = (window.start.timestamp(), window.end.timestamp()) if span != window else None
+    result = analyse(
+        material.events,
+        run.catalogue,
+        trace_events=material.trace_events,
+        alert=run.alert,
+        window=asked,
+        exact=material.exact,
+    )
+    bad, good = window, run.baseline.ranges
+    onset = result.conclusion.onset
+    if run.baseline.method == "before_onset" and onset is not None:
+        cut = instant(onset[1])
+        if window.start < cut < window.end:
+            bad, good = TimeWindow(cut, window.end), (TimeWindow(window.start, cut),)
+    findings = Findings(run.scope, run.description, run.baseline, material, result, bad, tuple(good))
+    levels = run.description.fields.levels
+    findings.levels_known = any(levels.get(one) for one in (Severity.WARN, Severity.ERROR, Severity.FATAL))
+    findings.suspicious = sum(1 for event in material.events if looks_like_instructions(event.message))
+    return findings
+
+
+def _patterns(run: Run, findings: Findings) -> None:
+    findings.patterns = select_patterns(findings)
+    counting.count_patterns(run.store, findings, findings.patterns)
+    counting.classify(findings, findings.patterns)
+    changed = [p.change for p in findings.patterns]
+    words = [f"{changed.count(name)} {name}" for name in ("new", "spiking", "vanished") if name in changed]
+    run.report("patterns", ", ".join(words) or "none changed")
+
+
+def _failing(run: Run, findings: Findings) -> None:
+    """The query for failing events: by level, status and patterns that fail without saying so, without noise."""
+    fields = run.description.fields
+    severity = bool(fields.levels.get(Severity.ERROR) or fields.levels.get(Severity.FATAL))
+    status = bool(fields.roles.get("status"))
+    bad = [p for p in findings.patterns if p.severity >= FAILING]
+    noise = [p for p in bad if _is_noise(p) and not p.cited][:NOISE_LIMIT]
+    hidden = [p for p in bad if p not in noise and not _covered(findings, p, severity=severity, status=status)]
+    findings.failing = failing_node(
+        severity=severity,
+        status=status,
+        extra=[p.node for p in hidden[:EXTRA_LIMIT]],
+        noise=[p.node for p in noise],
+    )
+    findings.requests = counting.request_node(findings)
+
+
+def _is_noise(pattern: PatternFinding) -> bool:
+    """As frequent in the baseline as now."""
+    return pattern.baseline_count >= counting.MIN_RECORDS and pattern.count < NOISE_RATIO * max(pattern.expected, 1e-9)
+
+
+def _covered(findings: Findings, pattern: PatternFinding, *, severity: bool, status: bool) -> bool:
+    """Whether level or status already mark its lines as failing."""
+    events = findings.analysis.window.events
+    sample = next((events[i] for t in pattern.templates for i in findings.analysis.window.by_template[t][:1]), None)
+    if sample is None or sample.record is None:
+        return False
+    record = sample.record
+    marked = severity and record.severity is not None and record.severity >= Severity.ERROR
+    return marked or (status and record.status is not None and record.status >= SERVER_ERROR)
+
+
+def _errors_line(findings: Findings) -> str:
+    if findings.anomalous_services:
+        return "outside the band: " + ", ".join(findings.anomalous_services[:4])
+    return "inside the band" if findings.good else "no baseline"
+
+
+def _rows(run: Run, findings: Findings) -> None:
+    """Evidence rows: the share of failing events, then patterns, first sights, facts, blast radius, changes."""
+    findings.volume_row = _volume_row(run, findings)
+    for pattern in findings.patterns:
+        pattern.evidence = _pattern_row(run, findings, pattern)
+    _onset_row(run, findings)
+    _first_trouble(run, findings)
+    _blast_rows(run, findings)
+    _change_rows(run, findings)
+    for suspect in findings.conclusion.ranking[:5]:
+        for fact in suspect.facts[:6]:
+            findings.facts.append(FactRow(fact, _fact_row(run, findings, fact)))
+    onset = findings.conclusion.onset
+    run.report("onset", iso(instant(onset[1])) if onset else "none")
+    dimensions = [
+        f"{row.dimension} {row.values[0].value}" for row in findings.blast[:2] if (row.values[0].lift or 0) >= 2
+    ]
+    run.report("spread", "only " + ", only ".join(dimensions) if dimensions else "no dimension stands out")
+
+
+def _query(run: Run, node: Node, window: TimeWindow, figure: Figure) -> EvidenceQuery:
+    return EvidenceQuery(to_text(conjunction(run.scope.base, node)), window, figure, run.scope.indices)
+
+
+def _volume_row(run: Run, findings: Findings) -> str:
+    """The ratio of failing events; a plain count where there is no denominator."""
+    volume: Volume = findings.volume
+    if findings.failing is None:
+        row = run.ledger.add(
+            "count",
+            f"{volume.events} events",
+            _query(run, conjunction(), findings.bad, Figure("count")),
+            value=volume.events,
+            unit="events",
+            baseline_value=round(volume.events_before, 1) if findings.good else None,
+        )
+        return row.id
+    whole = findings.requests if findings.requests is not None else conjunction()
+    part = conjunction(findings.failing, whole)
+    ratio, before = volume.ratio, volume.ratio_before
+    count = volume.failing_requests if volume.unit == "requests" else volume.failing
+    total = volume.requests if volume.unit == "requests" else volume.events
+    row = run.ledger.add(
+        "rate",
+        f"{count} of {total} {volume.unit} fail",
+        _query(run, part, findings.bad, Figure("ratio", of=to_text(conjunction(run.scope.base, whole)))),
+        value=ratio,
+        unit="ratio",
+        baseline_value=before,
+    )
+    return row.id
+
+
+def _pattern_row(run: Run, findings: Findings, pattern: PatternFinding) -> str:
+    row = run.ledger.add(
+        "absence" if pattern.count == 0 else "count",
+        pattern.template,
+        _query(run, pattern.node, findings.bad, Figure("count")),
+        value=pattern.count,
+        unit="lines",
+        baseline_value=pattern.baseline_count if findings.good else None,
+        samples=(pattern.sample,) if pattern.sample is not None else (),
+        service=pattern.service,
+        onset=pattern.first,
+    )
+    return row.id
+
+
+def _onset_row(run: Run, findings: Findings) -> None:
+    """First line of the pattern that the leading fact rests on."""
+    ranking = findings.conclusion.ranking
+    if not ranking or findings.conclusion.onset is None:
+        return
+    templates = {fact.template for fact in ranking[0].facts if fact.template is not None}
+    cited = [p for p in findings.patterns if templates & set(p.templates) and p.first is not None]
+    if not cited:
+        return
+    lead = min(cited, key=lambda p: (p.change != "new", not p.strong, p.first))
+    span = TimeWindow(_span(run).start, findings.bad.end)
+    found = run.store.count([Measure(run.scope.query(lead.node, span), "first")]).values[0].value
+    row = run.ledger.add(
+        "first_seen",
+        lead.template,
+        _query(run, lead.node, span, Figure("first", "timestamp")),
+        value=iso(found) if not isinstance(found, int | None) else None,
+        samples=(lead.sample,) if lead.sample is not None else (),
+        service=lead.service,
+    )
+    findings.onset_row = lead.first_evidence = row.id
+
+
+def _first_trouble(run: Run, findings: Findings) -> None:
+    """Order of first trouble across the services that fail or are suspected, each a row."""
+    if findings.failing is None or not findings.good:
+        return
+    names = [*findings.anomalous_services, *(s.service for s in findings.conclusion.ranking[:4])]
+    known = set(findings.analysis.window.services)
+    wanted = [name for name in dict.fromkeys(names) if name in known][:8]
+    for first, service in counting.first_failures(run.store, findings, wanted):
+        node = conjunction(Phrase("service", service), findings.failing)
+        row = run.ledger.add(
+            "sequence",
+            service,
+            _query(run, node, findings.bad, Figure("first", "timestamp")),
+            value=iso(first),
+            service=service,
+        )
+        findings.first_trouble.append((first, service, row.id))
+
+
+def _blast_rows(run: Run, findings: Findings) -> None:
+    """The share of the leading value of each telling dimension."""
+    failing = findings.failing
+    if failing is None:
+        return
+    for radius in findings.blast:
+        lead = radius.values[0]
+        if (lead.lift or 0) < LIFT or (lead.share_in_anomaly or 0) < HALF:
+            continue
+        node = conjunction(failing, Phrase(radius.dimension, lead.value))
+        exists = conjunction(failing, Exists(radius.dimension))
+        of = to_text(conjunction(run.scope.base, exists))
+        row = run.ledger.add(
+            "distribution",
+            f"{radius.dimension} {lead.value}",
+            _query(run, node, findings.bad, Figure("ratio", of=of)),
+            value=lead.share_in_anomaly,
+            unit="ratio",
+            baseline_value=lead.share_in_baseline,
+        )
+        findings.blast_rows[radius.dimension] = row.id
+
+
+def _change_rows(run: Run, findings: Findings) -> None:
+    """Change lines near the onset, each a document."""
+    for change in findings.conclusion.changes:
+        record = change.event.record if change.event is not None else None
+        if record is None or record.timestamp is None:
+            findings.change_rows.append("")
+            continue
+        around = TimeWindow(record.timestamp, record.timestamp + timedelta(seconds=1))
+        row = run.ledger.add(
+            "sample",
+            change.text,
+            _query(run, Phrase("service", change.service), around, Figure("documents")),
+            value=1,
+            samples=(record,),
+            service=change.service,
+        )
+        findings.change_rows.append(row.id)
+
+
+def _fact_row(run: Run, findings: Findings, fact: Fact) -> str:
+    """The pattern row that shows a fact; else a row of the documents it was read from."""
+    templates = _templates_of(fact)
+    for pattern in findings.patterns:
+        if templates & set(pattern.templates):
+            return pattern.evidence
+    window = findings.analysis.window
+    records = [
+        event.record
+        for template in sorted(templates)
+        for index in window.by_template.get(template, [])[:2]
+        if (event := window.events[index]).record is not None
+    ]
+    if not records:
+        return ""
+    row = run.ledger.add(
+        "sample",
+        fact.text[:200],
+        _query(run, Phrase("service", fact.service), findings.bad, Figure("documents")),
+        value=len(records[:3]),
+        samples=tuple(r for r in records[:3] if r is not None),
+        service=fact.service,
+    )
+    return row.id
+
+
+def _templates_of(fact: Fact) -> set[int]:
+    found = {fact.template} if fact.template is not None else set()
+    more = fact.figures.get("templates", ())
+    if isinstance(more, list | tuple):
+        found |= {t for t in more if isinstance(t, int)}
+    for key in ("a", "b"):
+        if isinstance(value := fact.figures.get(key), int):
+            found.add(value)
+    return found

@@ -1,0 +1,43 @@
+"""What a model told, checked: its hypotheses, sentences and ideas, in the form the diagnosis takes."""
+
+import re
+from dataclasses import dataclass, field
+
+from logagent.diagnosis import Hypothesis, ModelUse, NextStep, Summary
+from logagent.triage import fit
+from logagent.verify import Judgement
+
+_FIGURE = re.compile(r"(?<![\w.-])\d[\d,.]*(?: ?%)?(?![\w-])")
+_CAUSE_WORD = re.compile(r"\b(?:because|caused? by|due to|root cause)\b|导致|因为|由于", re.IGNORECASE)
+HEADLINE = 120
+
+
+@dataclass(slots=True)
+class Told:
+    """An accepted submission, or why there is none (`use` is set in both cases)."""
+
+    use: ModelUse
+    headline: str = ""
+    what: str = ""
+    cause: str = ""
+    hypotheses: list[Hypothesis] = field(default_factory=list)
+    next_steps: list[NextStep] = field(default_factory=list)
+    open_questions: list[str] = field(default_factory=list)
+    cited: list[str] = field(default_factory=list)
+
+    def summary(self, rule: Summary, judgement: Judgement) -> Summary:
+        """The summary by rule with the model's words where they keep the rules of ux.md 3.1.
+
+        The headline takes no figure and no cause; a cause stands only where the outcome allows one, else it is a lead.
+        """
+        changes: dict[str, str | None] = {}
+        caused = judgement.outcome in {"confirmed", "probable"}
+        if self.headline and not caused and not _FIGURE.search(self.headline) and not _CAUSE_WORD.search(self.headline):
+            changes["headline"] = fit(self.headline, HEADLINE)
+        if self.what:
+            changes["what_is_happening"] = f"{rule.what_is_happening} {self.what}"
+        if self.cause and caused:
+            changes["probable_cause"] = self.cause
+        elif self.cause and judgement.outcome == "inconclusive":
+            changes["strongest_lead"] = self.cause
+        return rule.model_copy(update=changes)

@@ -1,4 +1,6 @@
-"""How well the list of mechanisms keeps its own examples, and what it costs: `python -m evals.mechanisms [--json] [--rows]`.
+"""How well the list of mechanisms keeps its own examples, and what it costs.
+
+`python -m evals.mechanisms [--json] [--rows]`
 
 `--write` makes `logagent/analysis/mechanisms.json` from `mechanisms.toml` anew; a test holds the two equal.
 """
@@ -41,7 +43,8 @@ def judge(spec: Mapping[str, Any], catalogue: Catalogue) -> list[dict[str, Any]]
         for kind in ("examples", "counter_examples"):
             for text in entry[kind]:
                 found = list(catalogue.change(text)) if change else [hit.id for hit in catalogue.mechanisms(text)]
-                right = entry["id"] not in found if kind == "counter_examples" else entry["id"] in found[: 9 if change else 1]
+                asked = found if change or kind == "counter_examples" else found[:1]
+                right = (entry["id"] in asked) == (kind == "examples")
                 rows.append({"id": entry["id"], "kind": kind, "text": text, "found": found, "right": right})
     return rows
 

@@ -1,0 +1,163 @@
+"""Figures over the table: measures, timelines, top values. One statement a call."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from logagent.logs import Bucket, Severity, TermCount, TimeWindow
+from logagent.query import LogQuery
+from logagent.stores._base import FieldCounts, Measure, Measured, MeasuredSet, Series, Timeline, TopValues
+from logagent.stores._local_sql import Compiler, Condition, both
+
+Run = Callable[[str, str, Sequence[object]], list[tuple[Any, ...]]]
+
+MOST_MEASURES = 100
+MOST_BUCKETS = 500
+MOST_VALUES = 50
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def measure(run: Run, compiler: Compiler, measures: Sequence[Measure]) -> MeasuredSet:
+    """All figures in one scan."""
+    if len(measures) > MOST_MEASURES:
+        raise ValueError(f"at most {MOST_MEASURES} measures at once, not {len(measures)}")
+    if not measures:
+        return MeasuredSet(())
+    conditions = [compiler.query(one.query) for one in measures]
+    parts = [f"{_figure(compiler, one)} FILTER ({where.sql})" for one, where in zip(measures, conditions, strict=True)]
+    hull = _hull(compiler, [one.query for one in measures])
+    values = [value for where in conditions for value in where.values]
+    row = run("count", f"SELECT {', '.join(parts)} FROM logs WHERE {hull.sql}", [*values, *hull.values])[0]
+    return MeasuredSet(tuple(Measured(_aware(value) if isinstance(value, datetime) else value) for value in row))
+
+
+def over_time(run: Run, compiler: Compiler, queries: Sequence[LogQuery], interval: int) -> Timeline:
+    """One series a query, all over the same buckets."""
+    if not 1 <= len(queries) <= MOST_MEASURES:
+        raise ValueError(f"1 to {MOST_MEASURES} queries are needed, not {len(queries)}")
+    window = queries[0].window
+    if any(query.window != window for query in queries):
+        raise ValueError("all queries of a timeline need the same window")
+    starts = _starts(window, interval)
+    conditions = [compiler.query(query) for query in queries]
+    counts = ", ".join(f"count(*) FILTER ({where.sql})" for where in conditions)
+    hull = compiler.window(window)
+    values = [value for where in conditions for value in where.values]
+    rows = run(
+        "timeline",
+        f"SELECT {_bucket_sql(interval)}, {counts} FROM logs WHERE {hull.sql} GROUP BY 1",
+        [*values, *hull.values],
+    )
+    found = {row[0]: row[1:] for row in rows}
+    empty = (0,) * len(queries)
+    series = tuple(
+        Series(
+            "",
+            tuple(Bucket(_EPOCH + timedelta(seconds=at), found.get(at, empty)[index]) for at in starts),
+        )
+        for index in range(len(queries))
+    )
+    return Timeline(interval, series)
+
+
+def split_over_time(run: Run, compiler: Compiler, queries: Sequence[LogQuery], split: tuple[int, str, int]) -> Timeline:
+    """One series for each of the most frequent values; `split` is interval, role or field, number of values."""
+    interval, name, size = split
+    if len(queries) != 1:
+        raise ValueError("a split takes one query")
+    starts = _starts(queries[0].window, interval)
+    where, value = compiler.query(queries[0]), value_sql(compiler, name)
+    rows = run(
+        "timeline",
+        f"SELECT value, bucket, n FROM (SELECT {value} AS value, {_bucket_sql(interval)} AS bucket, count(*) AS n, "
+        f"sum(count(*)) OVER (PARTITION BY {value}) AS total FROM logs WHERE {where.sql} GROUP BY 1, 2) "
+        "WHERE value IS NOT NULL QUALIFY dense_rank() OVER (ORDER BY total DESC, value) <= ? ORDER BY total DESC, value",
+        [*where.values, size],
+    )
+    found: dict[str, dict[int, int]] = {}
+    for one, bucket, count in rows:
+        found.setdefault(str(one), {})[bucket] = count
+    return Timeline(
+        interval,
+        tuple(
+            Series(one, tuple(Bucket(_EPOCH + timedelta(seconds=at), counts.get(at, 0)) for at in starts))
+            for one, counts in found.items()
+        ),
+    )
+
+
+def top_values(
+    run: Run, compiler: Compiler, query: LogQuery, fields: Sequence[str], wanted: tuple[int, TimeWindow | None]
+) -> TopValues:
+    """Top values of each field; `wanted` is how many, and the window to compare with."""
+    size, baseline = wanted
+    if not 1 <= size <= MOST_VALUES:
+        raise ValueError(f"size must be 1 to {MOST_VALUES}, not {size}")
+    rest = both(compiler.sources(query.indices), compiler.node(query.node))
+    now = compiler.window(query.window)
+    then = compiler.window(baseline) if baseline else Condition("false")
+    answers = []
+    for name in fields:
+        rows = run(
+            f"top values of {name}",
+            f"SELECT {value_sql(compiler, name)} AS value, count(*) FILTER ({now.sql}) AS n, "
+            f"count(*) FILTER ({then.sql}) FROM logs WHERE ({now.sql} OR {then.sql}) AND {rest.sql} "
+            "GROUP BY 1 ORDER BY n DESC, value",
+            [*now.values, *then.values, *now.values, *then.values, *rest.values],
+        )
+        answers.append(_field_counts(name, rows, size))
+    return TopValues(tuple(answers))
+
+
+def value_sql(compiler: Compiler, name: str) -> str:
+    """SQL of what a field is grouped by; levels by the word of their class."""
+    if compiler.fields.role_of(name) == "severity":
+        words = " ".join(f"WHEN {severity.value} THEN '{severity.word}'" for severity in Severity)
+        return f"CASE sev {words} END"
+    return compiler.text(name) or "NULL"
+
+
+def _field_counts(name: str, rows: Sequence[tuple[Any, ...]], size: int) -> FieldCounts:
+    present = [row for row in rows if row[0] is not None and row[1]]
+    return FieldCounts(
+        name,
+        tuple(TermCount(str(value), count, before) for value, count, before in present[:size]),
+        other=sum(row[1] for row in present[size:]),
+        missing=sum(row[1] for row in rows if row[0] is None),
+    )
+
+
+def _figure(compiler: Compiler, one: Measure) -> str:
+    match one.op:
+        case "count":
+            return "count(*)"
+        case "distinct":
+            return f"count(DISTINCT {value_sql(compiler, one.field)})"
+        case "first":
+            return "min(ts)"
+        case "last":
+            return "max(ts)"
+
+
+def _hull(compiler: Compiler, queries: Sequence[LogQuery]) -> Condition:
+    """From the first start to the last end."""
+    start = min(query.window.start for query in queries)
+    return compiler.window(TimeWindow(start, max(query.window.end for query in queries)))
+
+
+def _bucket_sql(interval: int) -> str:
+    return f"CAST(floor(epoch_us(ts) / {interval * 1_000_000}) * {interval} AS BIGINT)"
+
+
+def _starts(window: TimeWindow, interval: int) -> range:
+    if interval < 1:
+        raise ValueError("the interval is at least 1 second")
+    first = int(window.start.timestamp() // interval) * interval
+    starts = range(first, max(first + 1, -int(-window.end.timestamp() // 1)), interval)
+    if len(starts) > MOST_BUCKETS:
+        raise ValueError(f"{len(starts)} buckets; a timeline has at most {MOST_BUCKETS}")
+    return starts
+
+
+def _aware(at: datetime) -> datetime:
+    return at.replace(tzinfo=UTC)

@@ -1,0 +1,88 @@
+"""The shape of JSON records: which keys, nested how, of which types, learned from parsed samples."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+MOST_FIELDS = 1_000
+"""Fields beyond this many are left out, with a note."""
+_MOST_CHILDREN = 200
+_MOST_DEPTH = 6
+_MOST_SAMPLES = 40
+
+
+@dataclass(slots=True)
+class Shape:
+    """One key: what values it had and, where they were objects, the keys inside."""
+
+    kinds: dict[str, int] = field(default_factory=dict)
+    """How often each of object, array, string, long, double, boolean was seen (null is not counted)."""
+    children: dict[str, "Shape"] = field(default_factory=dict)
+    samples: list[str] = field(default_factory=list)
+
+    @property
+    def mixed(self) -> bool:
+        """Both an object and something else was seen, or too many keys: kept as JSON text."""
+        return "object" in self.kinds and (len(self.kinds) > 1 or not self.children)
+
+    @property
+    def nested(self) -> bool:
+        """Always an object with keys."""
+        return "object" in self.kinds and not self.mixed
+
+    @property
+    def type(self) -> str:
+        """Type name in the words of search servers, from the values seen."""
+        kinds = set(self.kinds) - {"object", "array"}
+        if kinds and kinds <= {"long", "double"}:
+            return "double" if "double" in kinds else "long"
+        if kinds == {"boolean"}:
+            return "boolean"
+        wordy = sum(" " in sample for sample in self.samples)
+        return "text" if wordy * 2 > len(self.samples) else "keyword"
+
+    @property
+    def count(self) -> int:
+        """How many values were seen."""
+        return sum(self.kinds.values())
+
+    def learn(self, value: object, depth: int = 0) -> None:
+        """Take one value into account."""
+        if value is None:
+            return
+        kind = _KINDS.get(type(value), "string")
+        self.kinds[kind] = self.kinds.get(kind, 0) + 1
+        if isinstance(value, dict):
+            if depth < _MOST_DEPTH:
+                self._learn_keys(value, depth)
+        elif len(self.samples) < _MOST_SAMPLES or (kind == "string" and self.kinds[kind] % 16 == 0):
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            self.samples.append(text[:500])
+            if len(self.samples) > 2 * _MOST_SAMPLES:
+                del self.samples[::2]
+
+    def _learn_keys(self, value: dict[str, object], depth: int) -> None:
+        for key, inner in value.items():
+            child = self.children.get(key)
+            if child is None:
+                if depth and len(self.children) >= _MOST_CHILDREN:
+                    continue
+                child = self.children[key] = Shape()
+            child.learn(inner, depth + 1)
+
+    def paths(self) -> Iterator[tuple[str, ...]]:
+        """Paths of all objects that are always objects, outermost first."""
+        for key, child in self.children.items():
+            if child.nested:
+                yield (key,)
+                for path in child.paths():
+                    yield (key, *path)
+
+    def at(self, path: tuple[str, ...]) -> "Shape":
+        """The shape at a path that exists."""
+        shape = self
+        for key in path:
+            shape = shape.children[key]
+        return shape
+
+
+_KINDS = {dict: "object", list: "array", str: "string", int: "long", float: "double", bool: "boolean"}

@@ -1,0 +1,252 @@
+"""The middle of the terminal report: timeline, patterns, blast radius, hypotheses, checks."""
+
+from dataclasses import dataclass
+
+from logagent.diagnosis import BlastRadius, CheckResult, Diagnosis, Hypothesis, Pattern, SeriesOut
+from logagent.report import _facts
+from logagent.report._charts import sparkline
+from logagent.report._head import Lines, labelled
+from logagent.report._style import Style, Tone
+from logagent.report._text import cells, clean, cut, fit, ids_of, number, pad, right, rounded, seconds, with_ids, wrap
+
+_TONES: dict[str, Tone] = {"new": "warn", "spiking": "warn", "vanished": "warn"}
+_CHECKS: tuple[tuple[str, CheckResult], ...] = (
+    ("clear", "no_signal"),
+    ("not_possible", "not_possible"),
+    ("skipped", "skipped"),
+)
+_MINUTE = 60
+_TABLE_SERVICE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many rows each part may show; what is left out is counted."""
+
+    patterns: int = 5
+    pattern_lines: int = 2
+    values: int = 4
+    hypotheses: int = 4
+    marks: int = 3
+    check_lines: int = 2
+    notes: int = 2
+
+
+def timeline(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
+    """The main series as a sparkline with its band and peak, and the marks."""
+    line = diagnosis.timeline
+    series = line.series[0] if line is not None and line.series else None
+    if line is None or series is None or not any(point.count for point in series.points):
+        return _marks(diagnosis, style, limits)
+    unit, name = clean(line.unit), clean(series.name)
+    if line.interval_seconds == _MINUTE:
+        title = style.say("timeline.minute", unit=unit, name=name)
+    else:
+        length = seconds(line.interval_seconds)
+        title = style.say("timeline.head", name=unit if name == unit else f"{unit}, {name}", seconds=length)
+    lines = with_ids_free(title, _band(series, style), style.columns)
+    label = style.say("timeline.span", start=style.minute(series.points[0].at), end=style.minute(series.points[-1].at))
+    counts = [point.count for point in series.points]
+    chart = sparkline(counts, style.columns - cells(label) - 2, unicode=style.unicode)
+    return [*lines, f"{label}  {chart}", *_marks(diagnosis, style, limits)]
+
+
+def with_ids_free(left: str, tail: str, width: int) -> Lines:
+    """Two texts on one line where they fit, else one below the other."""
+    one = f"{left}     {tail}"
+    return (
+        [one] if tail and cells(one) <= width else [line for text in (left, tail) if text for line in wrap(text, width)]
+    )
+
+
+def _band(series: SeriesOut, style: Style) -> str:
+    """`band 0-18, peak 212 at 14:11`."""
+    parts = []
+    highs = [point.expected_high for point in series.points if point.expected_high is not None]
+    lows = [point.expected_low for point in series.points if point.expected_low is not None]
+    if highs:
+        parts.append(
+            style.say("timeline.band", low=number(round(min(lows, default=0))), high=number(round(max(highs))))
+        )
+    peak = max(series.points, key=lambda point: point.count)
+    parts.append(style.say("timeline.peak", count=number(peak.count), at=style.minute(peak.at)))
+    return ", ".join(parts)
+
+
+def _marks(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
+    found = _facts.marks(diagnosis)
+    most = len(found) if style.verbose > 1 else limits.marks
+    kept = sorted(sorted(found, key=lambda one: one.kind not in {"onset", "recovery"})[:most], key=lambda one: one.at)
+    width = max((cells(style.say(f"mark.{one.kind}")) for one in kept), default=0)
+    lines = []
+    for one in kept:
+        word = style.say(f"mark.{one.kind}")
+        label = "" if clean(one.label).casefold() == one.kind else clean(one.label)
+        row = f"  {style.clock(one.at)}  {pad(word, width)}  {label}".rstrip()
+        lines.append(fit(row, style.columns, style.ellipsis))
+    if len(found) > len(kept):
+        lines.append("  " + style.say("more.marks", n=len(found) - len(kept)))
+    return lines
+
+
+# -- patterns --------------------------------------------------------------------------------------------------------
+
+
+def patterns(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
+    """Changed patterns: a table, or a list on a narrow terminal. Steady ones only where nothing changed."""
+    every = diagnosis.patterns if style.verbose > 1 else [one for one in diagnosis.patterns if one.change != "steady"]
+    every = every or diagnosis.patterns[:2]
+    if not every:
+        return []
+    shown = every if style.verbose > 1 else every[: limits.patterns]
+    services = max(cells(_service(one)) for one in shown)
+    is_list = style.is_narrow or services > _TABLE_SERVICE
+    lines = _list(shown, style, limits) if is_list else _table(shown, style, limits)
+    if len(every) > len(shown):
+        lines.append("  " + style.say("more.patterns", n=len(every) - len(shown)))
+    return lines
+
+
+def _service(pattern: Pattern) -> str:
+    names = [clean(name) for name in pattern.fields.get("service.name", []) if name]
+    return f"{names[0]} +{len(names) - 1}" if len(names) > 1 else "".join(names)
+
+
+def _first(pattern: Pattern, style: Style) -> str:
+    """When it was first seen; `chronic` where the baseline has it too."""
+    if pattern.change == "new" and pattern.first_seen:
+        return style.clock(pattern.first_seen)
+    if pattern.baseline_count or pattern.first_seen_is_lower_bound:
+        return style.say("pattern.chronic")
+    return style.clock(pattern.first_seen) if pattern.first_seen else "-"
+
+
+def _usual(pattern: Pattern, style: Style) -> str:
+    return style.say("pattern.no_usual") if pattern.baseline_count is None else number(round(pattern.baseline_count))
+
+
+def _table(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
+    labels = [style.say(f"label.{key}") for key in ("patterns", "now", "usual", "first", "service", "text")]
+    words = {one.change: style.say(f"change.{one.change}") for one in shown}
+    changes = max(cells(word) for word in words.values())
+    nows = max(cells(number(one.count)) for one in shown)
+    lead = max(cells(labels[0]), changes + 2 + nows, cells(labels[0]) + 2 + cells(labels[1])) + 2
+    usual = max(cells(labels[2]), *(cells(_usual(one, style)) for one in shown)) + 2
+    first = max(8, cells(labels[3]), *(cells(_first(one, style)) for one in shown)) + 2
+    service = max(cells(labels[4]), *(cells(_service(one)) for one in shown)) + 2
+    left = lead - 2 + usual + 2 + first + service
+    room = style.columns - left
+    title = pad(labels[0], lead - 2 - cells(labels[1])) + labels[1]
+    lines = [
+        style.paint(title, "strong") + right(labels[2], usual) + "  "
+        + pad(labels[3], first) + pad(labels[4], service) + labels[5]
+    ]  # fmt: skip
+    for one in shown:
+        word = words[one.change]
+        numbers = right(number(one.count), lead - 2 - cells(word)) + right(_usual(one, style), usual)
+        start = f"{numbers}  {pad(_first(one, style), first)}{pad(_service(one), service)}"
+        text = cut(wrap(clean(one.template), room), limits.pattern_lines, room, style.ellipsis)
+        lines.append(style.paint(word, _TONES.get(one.change, "plain")) + start + text[0])
+        lines += [" " * left + line for line in text[1:]]
+    return lines
+
+
+def _list(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
+    lines = [style.paint(style.say("label.patterns"), "strong")]
+    for one in shown:
+        word = style.say(f"change.{one.change}")
+        figures = style.say(
+            "pattern.line", now=number(one.count), usual=_usual(one, style), since=_first(one, style)
+        )  # fmt: skip
+        rest = wrap(f"{figures}  {_service(one)}", style.columns - 8)
+        lines += labelled(word, rest, 8, style, _TONES.get(one.change, "plain"))
+        text = cut(
+            wrap(clean(one.template), style.columns - 8), limits.pattern_lines + 1, style.columns - 8, style.ellipsis
+        )
+        lines += [" " * 8 + line for line in text]
+    return lines
+
+
+# -- where -----------------------------------------------------------------------------------------------------------
+
+
+def where(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
+    """What is over-represented among failures, and what is not affected."""
+    rows = [(radius, value) for radius in diagnosis.blast_radius for value in radius.values[:2]]
+    if not rows:
+        return []
+    label = style.say("label.where")
+    indent = 8 if cells(label) <= 6 else cells(label) + 2  # noqa: PLR2004 - the column of the text
+    shown = rows if style.verbose > 1 else rows[: limits.values]
+    names = [f"{_facts.dimension(radius.dimension)} {clean(value.value)}" for radius, value in shown]
+    widest = min(max(cells(name) for name in names), (style.columns - indent) // 2)
+    lines: Lines = []
+    for (_, value), name in zip(shown, names, strict=True):
+        if value.share_in_anomaly is None:
+            text = style.say("where.count", n=number(value.affected_events))
+        else:
+            healthy = "-" if value.share_in_baseline is None else rounded(value.share_in_baseline)
+            text = style.say("where.share", bad=rounded(value.share_in_anomaly), good=healthy)
+        row = f"{pad(name, widest)}   {text}"
+        fits = cells(row) <= style.columns - indent and not style.is_narrow
+        lines += [row] if fits else [*wrap(name, style.columns - indent), *wrap(f"  {text}", style.columns - indent)]
+    if len(rows) > len(shown):
+        lines.append(style.say("more.values", n=len(rows) - len(shown)))
+    lines += _unaffected(diagnosis.blast_radius, style, style.columns - indent)
+    return labelled(label, lines, indent, style)
+
+
+def _unaffected(radii: list[BlastRadius], style: Style, room: int) -> Lines:
+    names = list(dict.fromkeys(clean(name) for radius in radii for name in radius.unaffected))
+    if not names:
+        return []
+    text = style.say("where.unaffected", names=", ".join(names[:8]))
+    more = f" {style.say('more.plain', n=len(names) - 8)}" if len(names) > 8 else ""  # noqa: PLR2004 - eight fit
+    return cut(wrap(text + more, room), 2, room, style.ellipsis)
+
+
+# -- hypotheses and checks -------------------------------------------------------------------------------------------
+
+
+def hypotheses(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
+    """Each explanation with what speaks for and against it; ruled-out ones with the reason."""
+    every = sorted(diagnosis.hypotheses, key=lambda one: one.rank)
+    shown = every if style.verbose > 1 else every[: limits.hypotheses]
+    labels = [f"{one.id} {_facts.hypothesis_state(one, style)}" for one in shown]
+    width = max((cells(label) for label in labels), default=0) + 2
+    room = style.columns - width
+    lines: Lines = []
+    for label, one in zip(labels, shown, strict=True):
+        lines += labelled(label, _hypothesis(one, style, room), width, style, "plain")
+    if len(every) > len(shown):
+        lines.append(style.say("more.hypotheses", n=len(every) - len(shown)))
+    return lines
+
+
+def _hypothesis(one: Hypothesis, style: Style, room: int) -> Lines:
+    statement = with_ids(clean(one.statement), [], room, 2, style.ellipsis)
+    if one.state == "ruled_out" and one.ruled_out_because:
+        tail = clean(one.ruled_out_because)
+    else:
+        values = {"for": ids_of(style, one.supporting), "against": ids_of(style, one.contradicting)}
+        tail = style.say("hypothesis.for_against", **values)
+    if len(statement) == 1 and cells(statement[0]) + 3 + cells(tail) <= room:
+        return [f"{statement[0]}   {tail}"]
+    return [*statement, *cut(wrap(tail, room - 2), 1, room - 2, style.ellipsis)]
+
+
+def checks(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
+    """What was looked for and clear, and what could not be checked."""
+    every = [(key, _facts.checks(diagnosis, result)) for key, result in _CHECKS]
+    groups = [(key, found) for key, found in every if found]
+    width = max((cells(style.say(f"label.{key}")) for key, _ in groups), default=0) + 2
+    lines: Lines = []
+    for key, found in groups:
+        names = ", ".join(
+            f"{clean(one.name)} ({clean(one.detail)})" if one.detail else clean(one.name) for one in found
+        )
+        text = style.say("checks.counted", n=len(found), names=names) if key == "clear" else names
+        room = style.columns - width
+        most = 99 if style.verbose > 1 else limits.check_lines
+        lines += labelled(style.say(f"label.{key}"), cut(wrap(text, room), most, room, style.ellipsis), width, style)
+    return lines

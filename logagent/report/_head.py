@@ -1,0 +1,61 @@
+"""The head of the terminal report: banner, headline, WHAT, SINCE, CAUSE, NEXT. At most nine rows of 80 columns."""
+
+from logagent.diagnosis import Diagnosis
+from logagent.report import _facts
+from logagent.report._style import Style, Tone
+from logagent.report._text import cells, clean, cut, pad, right, with_ids, wrap
+
+Lines = list[str]
+
+
+def banner(diagnosis: Diagnosis, style: Style) -> Lines:
+    """Warnings above the headline, each in full."""
+    lines: Lines = []
+    for text in _facts.banners(diagnosis, style):
+        lines += [style.paint(line, "warn") for line in wrap(text, style.columns)]
+    return lines
+
+
+def headline(diagnosis: Diagnosis, style: Style) -> Lines:
+    """Status word, headline, and the suggested severity at the right margin."""
+    word, tone = _facts.status(diagnosis, style)
+    hint = f"{clean(diagnosis.severity.suggested)}?" if diagnosis.severity else ""
+    indent = cells(word) + 2
+    room = style.columns - indent - (cells(hint) + 2 if hint else 0)
+    text = wrap(clean(diagnosis.summary.headline), max(20, room))
+    first = pad(text[0], room) + right(hint, cells(hint) + 2) if hint else text[0]
+    rest = [" " * indent + line for line in text[1:]]
+    return [f"{style.paint(word, tone)}  {style.paint(first, 'strong')}", *(style.paint(one, "strong") for one in rest)]
+
+
+def head(diagnosis: Diagnosis, style: Style) -> Lines:
+    """The four fields."""
+    cause_label, cause, cause_ids = _facts.cause(diagnosis, style)
+    labels = [style.say("label.what"), style.say("label.since"), cause_label, style.say("label.next")]
+    width = max(cells(label) for label in labels) + 2
+    room = style.columns - width
+    what: Lines = []
+    for text, ids in _facts.impact(diagnosis, style)[:2]:
+        what += with_ids(text, ids, room, 2, style.ellipsis)
+    since, since_ids = _facts.since(diagnosis, style)
+    why = with_ids(cause, cause_ids, room, 2, style.ellipsis)
+    why += cut(wrap(_facts.verdict(diagnosis, style), room), 2, room, style.ellipsis)
+    fields = [what, with_ids(since, since_ids, room, 2, style.ellipsis), why, _next(diagnosis, style, room)]
+    lines: Lines = []
+    for label, text_lines in zip(labels, fields, strict=True):
+        lines += labelled(label, text_lines, width, style)
+    return lines
+
+
+def _next(diagnosis: Diagnosis, style: Style, room: int) -> Lines:
+    """Purpose, then the command in full: a cut command would be worse than none."""
+    purpose, command = _facts.next_step(diagnosis, style)
+    if not command:
+        return cut(wrap(purpose, room), 2, room, style.ellipsis)
+    return [*cut(wrap(f"{purpose}:", room), 2, room, style.ellipsis), *wrap(command, room)]
+
+
+def labelled(label: str, text: Lines, width: int, style: Style, tone: Tone = "strong") -> Lines:
+    """`LABEL  text`, further lines indented by `width` columns."""
+    first = style.paint(label, tone) + " " * max(1, width - cells(label))
+    return [first + text[0], *(" " * width + line for line in text[1:])]

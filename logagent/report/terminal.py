@@ -1,0 +1,122 @@
+"""The terminal report (ux.md 3.2): one screen of 80 columns and at most 40 lines, no box drawing.
+
+What does not fit is counted ("+3 more patterns"), never dropped silently. Text of logs and of the model is sanitised
+before it is measured; colour is added last, so it changes no width.
+"""
+
+from logagent.diagnosis import Diagnosis
+from logagent.report import _facts
+from logagent.report._body import Limits, checks, hypotheses, patterns, timeline, where
+from logagent.report._head import Lines, banner, head, headline, labelled
+from logagent.report._style import Style
+from logagent.report._text import cells, clean, cut, number, percent, wrap
+
+NAMES = ("text",)
+"""What the format is called on the command line, besides the name of this module."""
+SCREEN = 40
+"""Lines of one screen."""
+_STEPS = (
+    Limits(),
+    Limits(patterns=4, values=3, hypotheses=3),
+    Limits(patterns=3, values=3, hypotheses=3, marks=2, check_lines=1, notes=1),
+    Limits(patterns=3, pattern_lines=1, values=2, hypotheses=2, marks=2, check_lines=1, notes=1),
+    Limits(patterns=2, pattern_lines=1, values=1, hypotheses=1, marks=1, check_lines=1, notes=1),
+)
+
+
+def render(diagnosis: Diagnosis, style: Style) -> str:
+    """The report for a terminal, without a newline at the end."""
+    pages = (_page(diagnosis, style, limits) for limits in _STEPS)
+    page = next(pages)
+    if style.verbose < 2:  # noqa: PLR2004 - -vv has no limit
+        for page in [page, *pages]:  # noqa: B020 - the first that fits, else the shortest
+            if len(page) <= SCREEN:
+                break
+    if style.verbose:
+        page = [*page, "", *queries(diagnosis, style)]
+    return "\n".join(line.rstrip() for line in page)
+
+
+def _page(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
+    if diagnosis.outcome == "no_anomaly":
+        parts = [_quiet(diagnosis, style, limits)]
+    elif diagnosis.outcome == "insufficient_data":
+        parts = [_cannot_tell(diagnosis, style, limits), timeline(diagnosis, style, limits)]
+        parts += [patterns(diagnosis, style, limits), checks(diagnosis, style, limits)]
+    else:
+        parts = [headline(diagnosis, style), head(diagnosis, style), timeline(diagnosis, style, limits)]
+        parts += [patterns(diagnosis, style, limits), where(diagnosis, style, limits)]
+        parts.append(hypotheses(diagnosis, style, limits) + checks(diagnosis, style, limits))
+    parts.append(foot(diagnosis, style, limits))
+    lines = banner(diagnosis, style)
+    for part in parts:
+        lines += ["", *part] if lines and part else part
+    return lines
+
+
+def _quiet(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
+    """The short layout where nothing is unusual."""
+    word, tone = _facts.status(diagnosis, style)
+    width = max(cells(word), cells(style.say("label.clear")), cells(style.say("label.not_possible"))) + 2
+    room = style.columns - width
+    services = diagnosis.request.scope.fields.get("service.name", [])
+    scope = ", ".join(clean(one) for one in services) or style.say("quiet.everything")
+    text = wrap(style.say("quiet.line", scope=scope, span=_facts.span(diagnosis, style)), room)
+    text += wrap(style.say("quiet.against", base=_facts.base_line(diagnosis, style)), room)
+    text += wrap(", ".join(_quiet_figures(diagnosis, style)), room)
+    lines = labelled(word, text, width, style, tone)
+    lines += checks(diagnosis, style, limits)
+    return [*lines, *wrap(style.say("quiet.advice"), style.columns)]
+
+
+def _quiet_figures(diagnosis: Diagnosis, style: Style) -> Lines:
+    measures = diagnosis.impact or {}
+    ratio, events = measures.get("error_ratio"), measures.get("events")
+    found = []
+    if ratio is not None and ratio.value is not None:
+        before = "-" if ratio.baseline is None else percent(ratio.baseline)
+        found.append(style.say("quiet.errors", ratio=percent(ratio.value), before=before))
+    elif events is not None and events.value is not None:
+        before = "-" if events.baseline is None else number(events.baseline)
+        found.append(style.say("quiet.no_errors", n=number(events.value), before=before))
+    changed = sum(one.change in {"new", "spiking", "vanished"} for one in diagnosis.patterns)
+    found.append(style.say("quiet.changed", n=changed) if changed else style.say("quiet.no_change"))
+    changes = len(diagnosis.changes)
+    return [*found, style.say("quiet.deploys", n=changes) if changes else style.say("quiet.no_deploys")]
+
+
+def _cannot_tell(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
+    """The short layout where the data does not allow an answer."""
+    del limits
+    return [*headline(diagnosis, style), "", *head(diagnosis, style), *wrap(style.say("cannot.advice"), style.columns)]
+
+
+def foot(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
+    """Data quality, baseline, notes, cost, and how to go on."""
+    notes = _facts.notes(diagnosis, style)
+    most = len(notes) if style.verbose > 1 else limits.notes
+    rows = [("data", _facts.data_line(diagnosis, style)), ("base", _facts.base_line(diagnosis, style))]
+    rows += [("note", note) for note in notes[:most]]
+    if len(notes) > most:
+        rows.append(("note", style.say("more.notes", n=len(notes) - most)))
+    rows.append(("cost", _facts.cost_line(diagnosis, style)))
+    rows.append(("case", clean(diagnosis.id)))
+    width = max(cells(style.say(f"label.{key}")) for key, _ in rows) + 2
+    room = style.columns - width
+    lines: Lines = []
+    for key, text in rows:
+        lines += labelled(
+            style.say(f"label.{key}"), cut(wrap(text, room), 2, room, style.ellipsis), width, style, "dim"
+        )
+    return lines
+
+
+def queries(diagnosis: Diagnosis, style: Style) -> Lines:
+    """Every evidence row with its statement and its query, for `-v`."""
+    lines = [style.paint(style.say("label.evidence"), "strong")]
+    width = max((len(one.id) for one in diagnosis.evidence), default=0) + 2
+    for one in diagnosis.evidence:
+        state = style.say(f"verification.{one.verification.state}")
+        text = wrap(f"{clean(one.statement)} ({state})", style.columns - width)
+        lines += labelled(one.id, [*text, *wrap(clean(one.query.text), style.columns - width)], width, style, "plain")
+    return lines

@@ -36,15 +36,18 @@ class _Group:
     """Errors that are counted together: one template, or all of a service under its worst template."""
 
     template: int
-    events: list[Event]
+    indices: Sequence[int]
 
 
 def error_episodes(study: Study) -> list[Fact]:
     """Errors whose counts per bucket cluster in one stretch of the window (scan statistic)."""
-    lines = {service: _buckets(study, study.events_of(service), exact=True) for service in study.by_service}
+    lines: dict[str, list[float]] = {}
     found = []
     for group in _groups(study):
-        fact = _episode(study, group, lines[group.events[0].service])
+        service = study.window.service(group.template)
+        if service not in lines:
+            lines[service] = study.series(study.by_service[service], study.weights)
+        fact = _episode(study, group, lines[service])
         if fact is not None:
             found.append(fact)
     return found
@@ -54,44 +57,46 @@ def _groups(study: Study) -> Iterator[_Group]:
     """Every error template, and all errors of a service together where there are several."""
     window = study.window
     pooled: defaultdict[str, list[_Group]] = defaultdict(list)
-    for template in window.by_template:
+    for template, indices in window.by_template.items():
         if window.severity[template] >= ERROR:
-            group = _Group(template, study.events_with(template))
+            group = _Group(template, indices)
             yield group
             pooled[window.service(template)].append(group)
     for rows in pooled.values():
         if len(rows) > 1:
-            worst = max(rows, key=lambda row: (window.severity[row.template], study.number(row.events)))
-            events = sorted((event for row in rows for event in row.events), key=lambda event: event.time)
-            yield _Group(worst.template, events)
-
-
-def _buckets(study: Study, events: Iterable[Event], *, exact: bool) -> list[float]:
-    row = [0.0] * BUCKETS
-    bucket = study.window.bucket
-    for event in events:
-        row[bucket(event.time)] += event.weight if exact else 1.0
-    return row
+            worst = max(rows, key=lambda row: (window.severity[row.template], window.weight_of[row.template]))
+            yield _Group(worst.template, sorted(i for row in rows for i in row.indices))
 
 
 def _episode(study: Study, group: _Group, own: Sequence[float]) -> Fact | None:
     """The best stretch of one group, if it is one; `own` are all lines of the service per bucket."""
-    weighted = _buckets(study, group.events, exact=True)
-    counts = weighted if study.exact else _buckets(study, group.events, exact=False)
+    weighted = study.series(group.indices, study.weights)
+    counts = study.series(group.indices, study.tested_weights)
     rest = [max(0.0, every - errors) for every, errors in zip(own, weighted, strict=True)]
     mean = max(1.0, sum(rest) / BUCKETS)
-    hit = scan_episode(counts, [mean + others for others in rest], study.near_bucket())
-    if hit is None or not _counts(hit):
-        return None
-    bucket = study.window.bucket
-    inside = [event for event in group.events if hit.first <= bucket(event.time) < hit.last]
-    blame = study.blame_of(group.events)
+    hit = _best(study, counts, [mean + others for others in rest])
+    return _fact(study, group, hit, sum(counts)) if hit is not None and _counts(hit) else None
+
+
+def _best(study: Study, counts: Sequence[float], exposure: Sequence[float]) -> EpisodeScan | None:
+    """The best stretch; where it ends before the span asked about, the best one inside that."""
+    hit = scan_episode(counts, exposure, study.near_bucket())
+    if hit is None or study.asked is None or study.alert is not None:
+        return hit
+    first = study.window.bucket(study.asked[0])
+    return scan_episode(counts, exposure, lambda bucket: bucket >= first) if hit.last <= first else hit
+
+
+def _fact(study: Study, group: _Group, hit: EpisodeScan, total: float) -> Fact:
+    events = [study.window.events[i] for i in group.indices]
+    inside = [study.window.events[i] for i in group.indices if hit.first <= study.buckets[i] < hit.last]
+    blame = study.blame_of(events)
     service, number = inside[0].service, study.number(inside)
     text = (
-        f'{number:.0f} x "{group.events[0].message[:140]}" of {service} between {hit.first}/{BUCKETS} and '
+        f'{number:.0f} x "{events[0].message[:140]}" of {service} between {hit.first}/{BUCKETS} and '
         f"{hit.last}/{BUCKETS} of the window, {hit.expected * number / max(1e-9, hit.inside):.1f} due"
     )
-    usual = hit.inside < SHARE * sum(counts)
+    usual = hit.inside < SHARE * total
     return Fact(
         "relay_episode" if blame.relay else "spike" if usual else "episode",
         service,
@@ -107,9 +112,9 @@ def _episode(study: Study, group: _Group, own: Sequence[float]) -> Fact | None:
             "inside": hit.inside,
             "expected": hit.expected,
             "phi": hit.phi,
-            "all": study.number(group.events),
-            "last": group.events[-1].time,
-            "templates": sorted({event.template for event in group.events}),
+            "all": study.number(events),
+            "last": events[-1].time,
+            "templates": sorted({event.template for event in events}),
             "lines": samples(inside),
         },
     )

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from logagent.analysis.facts import Event
 from logagent.analysis.lexicon import DURATION_FIELD
-from logagent.analysis.study import Study
+from logagent.analysis.study import Study, thinned
 
 NUMBER = re.compile(
     r"(?<![\w.:/-])(-?\d{1,18}(?:[.,]\d{1,18})?)\s?(ms|milliseconds?|s|secs?|seconds?|%|[KMGT]i?B?|k|m)?(?![\w:-])"
@@ -55,6 +55,8 @@ _POINTS = 10
 _SAMPLE = 400
 """Most points of one series; a longer one is thinned evenly."""
 _MESSAGE_CHARS = 400
+_PROBES = 8
+"""Lines of a statement that are asked whether it measures anything."""
 _SECONDS = frozenset({"s", "sec", "secs", "second", "seconds"})
 
 
@@ -103,6 +105,8 @@ def gauges(study: Study) -> list[Gauge]:
     for template, indices in window.by_template.items():
         if len(indices) < _POINTS:
             continue
+        if not any(True for i in thinned(indices, _PROBES) for _ in _numbers(window.events[i])):
+            continue  # a statement that measures nothing
         for i in indices[:: max(1, len(indices) // _SAMPLE)]:
             event = window.events[i]
             for name, value in _numbers(event):

@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from logagent.analysis.facts import Event, Fact
-from logagent.analysis.lexicon import DURATION_FIELD, durations
+from logagent.analysis.lexicon import DURATION_FIELD
 from logagent.analysis.limits import ERROR
 from logagent.analysis.statistics import quantile
 from logagent.analysis.study import Study
@@ -14,7 +15,6 @@ SLOW_S = 1.0
 _POINTS = 5
 _SHARE = 0.1
 _TEXT = "text"
-_MESSAGE_CHARS = 400
 _UNITS = {"ms": 1e-3, "millis": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
@@ -41,23 +41,28 @@ def slow_numbers(study: Study) -> list[Fact]:
 
 def _series(study: Study) -> list[_Series]:
     found: defaultdict[tuple[int, str], tuple[list[float], list[Event]]] = defaultdict(lambda: ([], []))
-    for event in study.window.events:
-        for name, value in _durations(event):
+    for i, event in enumerate(study.window.events):
+        for name, value in _durations(event, study.spans.get(i)):
             values, events = found[event.template, name]
             values.append(value)
             events.append(event)
     return [_Series(template, name, *rows) for (template, name), rows in found.items()]
 
 
-def _durations(event: Event) -> Iterator[tuple[str, float]]:
-    """(name, seconds) of the durations of one event; of several in the text the largest."""
+def _durations(event: Event, span: float | None) -> Iterator[tuple[str, float]]:
+    """(name, seconds) of the durations of one event: those in fields, and the longest one in the text (`span`)."""
     for key, value in event.extra.items():
-        if isinstance(value, int | float) and not isinstance(value, bool) and (hit := DURATION_FIELD.search(key)):
-            yield key, value * _UNITS.get((hit[1] or "ms").lower(), 1.0)
-    if len(event.message) < _MESSAGE_CHARS:
-        values = durations(event.message)
-        if values:
-            yield _TEXT, max(values)
+        if isinstance(value, int | float) and not isinstance(value, bool) and (unit := _unit(key)):
+            yield key, value * unit
+    if span is not None:
+        yield _TEXT, span
+
+
+@lru_cache(maxsize=1024)
+def _unit(field: str) -> float:
+    """Seconds of one unit of a field that holds a duration, 0 for any other field."""
+    hit = DURATION_FIELD.search(field)
+    return _UNITS.get((hit[1] or "ms").lower(), 1.0) if hit else 0.0
 
 
 def _fact(study: Study, series: _Series) -> Fact | None:

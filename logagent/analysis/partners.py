@@ -96,9 +96,7 @@ def _statements(study: Study) -> list[_Statement]:
 
 
 def _statement(study: Study, template: int) -> _Statement:
-    counts = [0.0] * BUCKETS
-    for event in study.events_with(template):
-        counts[study.window.bucket(event.time)] += study.tested(event)
+    counts = study.series(study.window.by_template[template], study.tested_weights)
     prefix = [0.0, *accumulate(counts)]
     squares = [0.0, *accumulate(count * count for count in counts)]
     return _Statement(template, study.window.service(template), counts, prefix, squares)

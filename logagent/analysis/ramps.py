@@ -3,11 +3,13 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from logagent.analysis.facts import Event, Fact
+from logagent.analysis.facts import Fact
 from logagent.analysis.gauges import FALLING, Gauge, mechanism_of_gauge
 from logagent.analysis.hinge import Hinge, Point, hinge
+from logagent.analysis.limits import ERROR
 from logagent.analysis.statistics import quantile
 from logagent.analysis.study import Study, samples
+from logagent.analysis.window import BUCKETS
 from logagent.logs import instant
 
 RISE = 0.8
@@ -22,7 +24,7 @@ _TRAFFIC, _FOLLOWS = 1.3, 1.6
 _LATENCY_MS, _LATENCY_FACTOR = 200, 3
 _LAG, _LAG_FACTOR = 100, 4
 _ERROR_CELLS, _ERROR_LINES, _ERROR_FIT = 30, 150, 0.6
-_ERRORS = 15
+_ERRORS, _LEAST_CELLS = 15, 15
 _CELL_LINES = 3
 
 
@@ -179,17 +181,15 @@ def error_ramps(study: Study) -> list[Fact]:
     """Shares of failing lines, per service, that creep up: onset is the first failing line behind the bend."""
     found = []
     for service in study.window.services:
-        events = study.events_of(service)
-        if sum(study.tested(event) for event in events) >= _ERROR_LINES:
-            fact = _error_ramp(study, service, events)
-            if fact is not None:
-                found.append(fact)
+        fact = _error_ramp(study, service)
+        if fact is not None:
+            found.append(fact)
     return found
 
 
-def _error_ramp(study: Study, service: str, events: Sequence[Event]) -> Fact | None:
-    points, errors = _shares(study, events)
-    if len(points) < _ERRORS or errors < _ERRORS:
+def _error_ramp(study: Study, service: str) -> Fact | None:
+    points = _shares(study, service)
+    if len(points) < _LEAST_CELLS:
         return None
     bend = hinge(points)
     end, begin, window = bend.end(points), points[bend.k][0], study.window
@@ -197,7 +197,8 @@ def _error_ramp(study: Study, service: str, events: Sequence[Event]) -> Fact | N
         return None
     if end - bend.level < 0.1 or end < 3 * max(bend.level, 0.01):  # noqa: PLR2004
         return None
-    bad = [e for e in events if window.is_error(e) and e.time >= begin - window.length / _ERROR_CELLS]
+    since = begin - window.length / _ERROR_CELLS
+    bad = [event for event in study.errors if event.service == service and event.time >= since]
     if not bad:
         return None
     top = Counter(event.template for event in bad).most_common(1)[0][0]
@@ -225,19 +226,29 @@ def _error_ramp(study: Study, service: str, events: Sequence[Event]) -> Fact | N
     )
 
 
-def _shares(study: Study, events: Sequence[Event]) -> tuple[list[Point], float]:
-    """(middle of the cell, share of failing lines) for cells with 3 lines or more; and the failing lines in all."""
-    start, width = study.window.start, study.window.length / _ERROR_CELLS
-    cells = [[0.0, 0.0] for _ in range(_ERROR_CELLS)]
-    for event in events:
-        cell = cells[min(_ERROR_CELLS - 1, int((event.time - start) / width))]
-        weight = study.tested(event)
-        cell[0] += weight * study.window.is_error(event)
-        cell[1] += weight
-    points = [
-        (start + (place + 0.5) * width, bad / every) for place, (bad, every) in enumerate(cells) if every >= _CELL_LINES
+def _shares(study: Study, service: str) -> list[Point]:
+    """(middle of the cell, share of failing lines) of a service for cells of two buckets with 3 lines or more.
+
+    Empty when the service wrote too few lines, or too few failing ones.
+    """
+    window, indices = study.window, study.by_service[service]
+    bad = [i for i in indices if window.severity[window.events[i].template] >= ERROR]
+    if len(bad) == 0 or sum(study.tested_weights[i] for i in bad) < _ERRORS:
+        return []
+    every, failing = _cells(study, indices), _cells(study, bad)
+    if sum(every) < _ERROR_LINES:
+        return []
+    width = window.length / _ERROR_CELLS
+    return [
+        (window.start + (place + 0.5) * width, errors / lines)
+        for place, (errors, lines) in enumerate(zip(failing, every, strict=True))
+        if lines >= _CELL_LINES
     ]
-    return points, sum(bad for bad, _ in cells)
+
+
+def _cells(study: Study, indices: Sequence[int]) -> list[float]:
+    row = study.series(indices, study.tested_weights)
+    return [row[place] + row[place + 1] for place in range(0, BUCKETS, BUCKETS // _ERROR_CELLS)]
 
 
 def _clock(time: float) -> str:

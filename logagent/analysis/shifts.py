@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from logagent.analysis.facts import Event, Fact
 from logagent.analysis.gauges import Gauge
-from logagent.analysis.lexicon import durations
 from logagent.analysis.limits import REACHABLE
 from logagent.analysis.statistics import fisher_greater, quantile
 from logagent.analysis.study import Study
@@ -120,12 +119,12 @@ def slow_endpoints(study: Study) -> list[Fact]:
 def _shapes(study: Study) -> dict[int, list[tuple[float, Event, list[str]]]]:
     """(longest duration, event, words) of request lines, by the number of words."""
     shapes: defaultdict[int, list[tuple[float, Event, list[str]]]] = defaultdict(list)
-    for event in study.window.events:
-        if len(event.message) < _MESSAGE_CHARS and _REQUEST.search(event.message):
-            values = durations(event.message)
-            if values:
-                words = event.message.split()
-                shapes[len(words)].append((max(values), event, words))
+    requests = {t for t in study.window.by_template if _REQUEST.search(study.window.first(t).message)}
+    for i, span in sorted(study.spans.items()):
+        event = study.window.events[i]
+        if event.template in requests and len(event.message) < _MESSAGE_CHARS:
+            words = event.message.split()
+            shapes[len(words)].append((span, event, words))
     return shapes
 
 

@@ -4,6 +4,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from logagent.analysis.facts import Event, Fact
 from logagent.analysis.figures import lines, number
@@ -23,17 +24,14 @@ _DUE = 10
 def silent_services(study: Study) -> list[Fact]:
     """Services whose lines end long before the window does, while the rest goes on; never claimed alone."""
     window = study.window
-    times = [event.time for event in window.events]
-    weights = [0.0]
-    for event in window.events:
-        weights.append(weights[-1] + study.tested(event))
+    weights = [0.0, *accumulate(study.tested_weights)]
     found = []
     for service in study.by_service:
         last = window.events[study.by_service[service][-1]].time
         off = study.alert is not None and abs(last - study.alert) > study.reach
         if off or window.end - last < TAIL * window.length:
             continue
-        tail = weights[-1] - weights[bisect_right(times, last)]
+        tail = weights[-1] - weights[bisect_right(window.events, last, key=lambda event: event.time)]
         fact = _silence(study, service, tail, weights[-1])
         if fact is not None:
             found.append(fact)
@@ -152,7 +150,7 @@ def unreachable_by_counts(study: Study, episodes: Sequence[Fact]) -> list[Fact]:
         before = sum(study.tested(event) for event in own if event.time < accused.begin)
         after = sum(study.tested(event) for event in own) - before
         rest_before = sum(study.tested(e) for e in study.window.events if e.time < accused.begin) - before
-        every = sum(study.tested(event) for event in study.window.events)
+        every = sum(study.tested_weights)
         due = before * (every - rest_before - before - after) / max(1.0, rest_before)
         if due < _DUE or after > ANSWERS * due:
             continue

@@ -8,8 +8,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from logagent.analysis.facts import Event
+from logagent.analysis.lexicon import durations
 from logagent.analysis.limits import EDGE, ERROR, EVEN
 from logagent.analysis.window import BUCKETS, Window
+
+_PROBES = 8
+_READ = 2000
+_MESSAGE_CHARS = 400
 
 
 class Blame(NamedTuple):
@@ -61,6 +66,45 @@ class Study:
     def volume(self) -> dict[str, float]:
         """Lines per service."""
         return {service: self.number(self.events_of(service)) for service in self.by_service}
+
+    @cached_property
+    def buckets(self) -> list[int]:
+        """The bucket of every event."""
+        bucket = self.window.bucket
+        return [bucket(event.time) for event in self.window.events]
+
+    @cached_property
+    def weights(self) -> list[float]:
+        """The weight of every event."""
+        return [event.weight for event in self.window.events]
+
+    @cached_property
+    def tested_weights(self) -> list[float]:
+        """What every event counts for in a test of significance."""
+        return self.weights if self.exact else [1.0] * len(self.window.events)
+
+    @cached_property
+    def spans(self) -> dict[int, float]:
+        """Longest duration in the text of an event, in seconds, by index; statements without durations are left out.
+
+        A statement is asked in a few lines whether it holds any; a very frequent one is read in part.
+        """
+        found: dict[int, float] = {}
+        for indices in self.window.by_template.values():
+            if any(self._span(i) for i in thinned(indices, _PROBES)):
+                found.update((i, span) for i in thinned(indices, _READ) if (span := self._span(i)) is not None)
+        return found
+
+    def _span(self, index: int) -> float | None:
+        message = self.window.events[index].message
+        return max(durations(message), default=None) if len(message) < _MESSAGE_CHARS else None
+
+    def series(self, indices: Iterable[int], weights: Sequence[float]) -> list[float]:
+        """Sums of weights per bucket."""
+        row, buckets = [0.0] * BUCKETS, self.buckets
+        for i in indices:
+            row[buckets[i]] += weights[i]
+        return row
 
     @cached_property
     def errors(self) -> list[Event]:
@@ -125,6 +169,15 @@ class Study:
             for service in view[0]:
                 named[service] += each
         return Blame(relay * EVEN > weight, frozenset(s for s, n in named.items() if n * EVEN >= weight))
+
+
+def thinned(indices: Sequence[int], most: int) -> Sequence[int]:
+    """At most `most` of the indices, evenly spread.
+
+    >>> thinned([1, 2, 3, 4, 5], 3)
+    [1, 3, 5]
+    """
+    return indices[:: max(1, -(-len(indices) // most))]
 
 
 def traces_of(events: Iterable[Event]) -> frozenset[str]:

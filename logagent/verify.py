@@ -4,7 +4,8 @@ Nothing that a model says enters `judge`; it reads verified rows and facts about
 """
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -26,12 +27,17 @@ FEW_SHARDS, MANY_SHARDS = 0.05, 0.2
 HISTORY = 3.0
 """Windows of history under which a baseline is short."""
 _BATCH = 100
+_MASK = re.compile(r"<([a-z_-]{2,20}):[0-9a-z]{2,8}:\d{1,6}>")
 
 Cap = Literal["logs_only", "single_row", "failed_shards", "onset_before_window", "short_baseline", "contradiction"]
 
 
-def requery(store: LogStore, ledger: Ledger, ids: Sequence[str], now: datetime) -> None:
+def requery(
+    store: LogStore, ledger: Ledger, ids: Sequence[str], now: datetime, clean: Callable[[str], str] = str
+) -> None:
     """Ask the store again for each row of `ids` and note the result in the ledger.
+
+    Quotes are compared in the space of `clean`: a saved report holds masked text, so stored text is masked alike.
 
     A store that is lost leaves the rest in state `error`: verification is never skipped silently.
     """
@@ -39,7 +45,7 @@ def requery(store: LogStore, ledger: Ledger, ids: Sequence[str], now: datetime) 
     figures = [row for row in rows if row.query.figure.op != "documents"]
     for start in range(0, len(figures), _BATCH // 2):
         _recount(store, ledger, figures[start : start + _BATCH // 2], now)
-    _refetch(store, ledger, [row for row in rows if row.query.figure.op == "documents"], now)
+    _refetch(store, ledger, [row for row in rows if row.query.figure.op == "documents"], now, clean)
 
 
 def _recount(store: LogStore, ledger: Ledger, rows: Sequence[Evidence], now: datetime) -> None:
@@ -79,7 +85,7 @@ def _figure(row: Evidence, values: Sequence[Measured]) -> float | str | None:
     raw = [one.value for one in values]
     if row.query.figure.op == "ratio":
         part, whole = raw
-        return part / whole if isinstance(part, int) and isinstance(whole, int) and whole else None
+        return part / whole if isinstance(part, int) and isinstance(whole, int) and whole > 0 else None
     value = raw[0]
     return iso(value) if isinstance(value, datetime) else value
 
@@ -101,7 +107,9 @@ def _state(expected: float | str | None, observed: float | str | None) -> State:
     return "drifted" if gap <= DRIFT * max(abs(expected), abs(observed)) else "contradicted"
 
 
-def _refetch(store: LogStore, ledger: Ledger, rows: Sequence[Evidence], now: datetime) -> None:
+def _refetch(
+    store: LogStore, ledger: Ledger, rows: Sequence[Evidence], now: datetime, clean: Callable[[str], str]
+) -> None:
     """Quoted documents are read again by id and compared as stored."""
     wanted = [record.id for row in rows for record in row.samples]
     if not wanted:
@@ -113,14 +121,18 @@ def _refetch(store: LogStore, ledger: Ledger, rows: Sequence[Evidence], now: dat
             ledger.replace(row.checked(Verification("error", "document_fetch", now)))
         return
     for row in rows:
-        same = [r.id in found and _flat(found[r.id].message) == _flat(r.message) for r in row.samples]
+        same = [r.id in found and _same(clean(found[r.id].message), r.message) for r in row.samples]
         state: State = "verified" if same and all(same) else "contradicted" if same else "unverified"
         ledger.replace(row.checked(Verification(state, "document_fetch", now, sum(same), None)))
 
 
+def _same(stored: str, quoted: str) -> bool:
+    """Whether a quote stands in its record: white space as single blanks, masks without their numbers."""
+    return _flat(quoted) in _flat(stored)
+
+
 def _flat(text: str) -> str:
-    """White space is compared as single blanks."""
-    return " ".join(text.split())
+    return _MASK.sub(r"<\1>", " ".join(text.split()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from logagent.logs import TimeWindow
 
 _WEEK = timedelta(days=7)
 _DAY = timedelta(days=1)
+ENOUGH = 0.9
+"""Share of the previous window that must hold events: a source seldom begins on the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def _automatic(window: TimeWindow, previous: TimeWindow, history: timedelta, zon
         return BaselineChoice("blend", (previous, _days_before(window, 7, zone)), "blend", history)
     if history >= 2 * _DAY and length <= _DAY:
         return BaselineChoice("same_hour_yesterday", (_days_before(window, 1, zone),), "yesterday", history)
-    if history >= length > timedelta(0):
+    if history >= ENOUGH * length > timedelta(0):
         return BaselineChoice("previous", (previous,), "previous", history)
     return BaselineChoice("before_onset", (), "before_onset", history)
 

@@ -15,7 +15,7 @@ from logagent.triage._findings import Findings, PatternFinding, Volume
 INTERVALS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10800, 43200, 86400)
 BUCKETS = 60
 MEASURES = 100
-BLAST_ROLES = ("version", "host", "pod", "namespace", "environment", "container", "error_type", "service")
+BLAST_ROLES = ("version", "host", "pod", "namespace", "environment", "container", "service")
 MIN_RECORDS = 5
 SERIES = 6
 BAND_BUCKETS = 3
@@ -80,10 +80,12 @@ def _change(pattern: PatternFinding, significant: bool) -> Change:  # noqa: FBT0
 def count_volume(store: LogStore, findings: Findings) -> None:
     """Events, failing events, requests and who is hit, in the bad stretch and in the good ones: one request."""
     scope, fields = findings.scope, findings.description.fields
-    failing, requests = findings.failing, findings.requests
+    focus = findings.focus_node
+    failing = conjunction(focus, findings.failing) if findings.failing is not None else None
+    requests = conjunction(focus, findings.requests) if findings.requests is not None else None
     volume = Volume(unit="requests" if requests is not None else "events")
     stretches = (findings.bad, *findings.good)
-    measures = [Measure(scope.query(window=one)) for one in stretches]
+    measures = [Measure(scope.query(focus, one)) for one in stretches]
     if failing is not None:
         measures += [Measure(scope.query(failing, one)) for one in stretches]
     if requests is not None:
@@ -132,8 +134,8 @@ def count_timeline(store: LogStore, findings: Findings) -> None:
     contiguous = [one for one in findings.good if one.end == findings.bad.start]
     span = TimeWindow(contiguous[0].start if contiguous else findings.bad.start, findings.bad.end)
     step = interval_for(span.seconds)
-    node = findings.failing
-    query = findings.scope.query(node, span) if node is not None else findings.scope.query(window=span)
+    node, focus = findings.failing, findings.focus_node
+    query = findings.scope.query(conjunction(focus, node) if node is not None else focus, span)
     whole = store.count_over_time([query], interval_seconds=step)
     findings.completeness.append(whole.completeness)
     split_at = findings.bad.start

@@ -47,7 +47,8 @@ def _scope(findings: Findings) -> Iterator[str]:
     sampled = "" if findings.material.complete else f", patterns from {findings.material.share:.1%} of the events"
     partial = "" if worst.complete else " INCOMPLETE"
     lag = f", lag p95 {description.lag_seconds:.0f} s" if description.lag_seconds else ""
-    yield f"DATA   {worst.shards_successful}/{worst.shards_total} shards{partial}{lag}, {cover or 'no roles known'}{sampled}"
+    shards = f"{worst.shards_successful}/{worst.shards_total} shards{partial}{lag}"
+    yield f"DATA   {shards}, {cover or 'no roles known'}{sampled}"
 
 
 def _trouble(findings: Findings) -> Iterator[str]:
@@ -73,7 +74,8 @@ def _trouble(findings: Findings) -> Iterator[str]:
         yield f"TIME   failing per {step} s | {_band(points)} | {_bars(points)} | last {points[-1].count:g}"
     for change, row in zip(conclusion.changes, findings.change_rows, strict=False):
         support = f"; failing lines name {', '.join(change.shared)}" if change.supported else "; coincides"
-        yield f'CHANGE {row}  {change.kind} {change.seconds_before:.0f} s before onset, {change.service}: "{change.text[:160]}"{support}'
+        when = f"{change.kind} {change.seconds_before:.0f} s before onset"
+        yield f'CHANGE {row}  {when}, {change.service}: "{change.text[:160]}"{support}'
 
 
 def _band(points: list[Point]) -> str:

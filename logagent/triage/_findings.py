@@ -7,7 +7,7 @@ from logagent.analysis.facts import Conclusion, Fact
 from logagent.analysis.survey import Survey
 from logagent.diagnosis import BlastRadius, Change, Timeline
 from logagent.logs import Completeness, LogRecord, TimeWindow
-from logagent.query import Node, Scope
+from logagent.query import Node, Or, Phrase, Scope, conjunction
 from logagent.stores._base import Description
 from logagent.triage._baseline import BaselineChoice
 from logagent.triage._read import Material
@@ -126,6 +126,8 @@ class Findings:
     completeness: list[Completeness] = field(default_factory=list)
     levels_known: bool = True
     suspicious: int = 0
+    focus: tuple[str, ...] = ()
+    """Services asked for: impact and timeline are theirs, causes are looked for everywhere."""
 
     @property
     def conclusion(self) -> Conclusion:
@@ -138,6 +140,12 @@ class Findings:
         if not self.completeness:
             return Completeness()
         return max(self.completeness, key=lambda one: (one.failed_share, one.timed_out, bool(one.clusters_skipped)))
+
+    @property
+    def focus_node(self) -> Node:
+        """Events of the services asked for; everything where none is."""
+        parts: list[Node] = [Phrase("service", name) for name in self.focus]
+        return Or(tuple(parts)) if len(parts) > 1 else conjunction(*parts)
 
     def row_of(self, fact: Fact) -> str:
         """Evidence id of a fact, or ""."""

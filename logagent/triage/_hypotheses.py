@@ -21,6 +21,8 @@ SUSPECTS = 3
 LIFT, SHARE = 3.0, 0.8
 """Failures separate on a value that holds this share of them at this lift (ux.md 3.1)."""
 TWO = 2
+QUOTES, QUOTE = 8, 300
+"""Most quoted lines of a hypothesis, and characters of each."""
 LATE = 60.0
 """A mechanism line may come this many seconds after the symptom's onset (ux.md 3.1)."""
 
@@ -57,7 +59,7 @@ def rule_hypotheses(findings: Findings, words: Words) -> list[Hypothesis]:
                 id=f"H{len(out) + 1}",
                 rank=len(out) + 1,
                 statement=statement(findings, words, suspect),
-                mechanism=None,
+                mechanism=quotes(findings, words, suspect) or None,
                 mechanism_id=mechanism_of(findings, suspect) or None,
                 mechanism_lines=mechanism_rows(findings, suspect.service),
                 entity=entity(findings, suspect.service),
@@ -100,6 +102,32 @@ def statement(findings: Findings, words: Words, suspect: Suspect) -> str:
     if title:
         return words.say("cause.mechanism", title=title, suspect=suspect.service, rows=rows)
     return words.say("cause.fact", suspect=suspect.service, fact=fact_words(words, suspect), rows=rows)
+
+
+def quotes(findings: Findings, words: Words, suspect: Suspect) -> str:
+    """The lines that the facts rest on, as they stand in the logs, each behind its fact and its id."""
+    seen: dict[str, str] = {}
+    for fact in suspect.facts[:6]:
+        label = words.say(f"fact.{fact.kind}")
+        row = findings.row_of(fact)
+        for line in _lines_of(findings, fact):
+            flat = " ".join(line.split())
+            if flat and flat not in seen and len(seen) < QUOTES:
+                shown = flat if len(flat) <= QUOTE else f"{flat[:QUOTE]}… [+{len(flat) - QUOTE} chars]"
+                seen[flat] = f'{label} [{row}]: "{shown}"' if row else f'{label}: "{shown}"'
+        if not fact.kind.startswith(("mechanism", "needle", "episode")) and words.texts.language == "en":
+            seen.setdefault(fact.text, f"{label} [{row}]: {fact.text[:QUOTE]}" if row else fact.text[:QUOTE])
+    return " · ".join(seen.values())
+
+
+def _lines_of(findings: Findings, fact: Fact) -> list[str]:
+    """Real lines of a fact: those it names, else the first and the last of its pattern."""
+    lines = fact.figures.get("lines", ())
+    found = [line for line in lines if isinstance(line, str)][:3] if isinstance(lines, list | tuple) else []
+    window = findings.analysis.window
+    if fact.template is not None and (indices := window.by_template.get(fact.template)):
+        found += [window.events[i].message for i in dict.fromkeys((indices[0], indices[-1]))]
+    return found
 
 
 def fact_words(words: Words, suspect: Suspect) -> str:

@@ -4,16 +4,18 @@ import re
 
 from logagent.analysis.digest_rows import PatternRow, pattern_rows
 from logagent.analysis.facts import Event
+from logagent.analysis.pattern_query import pattern_node
 from logagent.logs import LogRecord, Severity, instant
-from logagent.query import Level, Node, Or, Phrase, conjunction
+from logagent.query import Level, Node, Or, Phrase, Range, conjunction
 from logagent.triage._findings import Findings, PatternFinding
-from logagent.triage._patterns import pattern_node
 
 MOST = 48
+TEMPLATE = 400
 """Patterns that are counted again; the others stay in the analysis."""
 SERVICES = 6
 BLAND = 24
 """Characters under which a message says too little by itself."""
+_STATUS_CLASS = re.compile(r"status-[a-e]xx")
 _LINED = re.compile(r"[#:]\d{1,9}$")
 
 
@@ -29,7 +31,7 @@ def _finding(findings: Findings, row: PatternRow, name: str) -> PatternFinding:
     hit = window.hits.get(row.templates[0])
     return PatternFinding(
         id=name,
-        template=" ".join(window.display(row.templates[0]).split())[:400],
+        template=" ".join(row.text.split())[:TEMPLATE],
         node=_node(findings, row),
         services=dict(row.services),
         severity=row.severity,
@@ -39,14 +41,14 @@ def _finding(findings: Findings, row: PatternRow, name: str) -> PatternFinding:
         expected=row.before,
         first=instant(row.first),
         last=instant(row.last),
-        mechanism=row.mechanism or "",
+        mechanism=row.mechanism,
         strong=hit is not None and not hit.weak,
-        cited=row.cited or "",
+        cited=row.cited,
         priority=row.priority,
         levels=Severity(row.level).name if row.level is not None else "-",
         note=row.note,
         sample=row.sample.record,
-        templates=tuple(row.templates),
+        templates=row.templates,
     )
 
 
@@ -57,27 +59,40 @@ def _node(findings: Findings, row: PatternRow) -> Node:
     template = row.templates[0]
     if record is None:
         return pattern_node(window.text(template), service=window.service(template))
-    services = [name for name in row.services if _writes(findings, name)]
+    services = _writers(findings, row)
     site = _site(findings, record)
     if site and _LINED.search(site) and _plain(row.sample):
         level = [Level(int(record.severity))] if record.severity is not None else []
         return conjunction(_service_node(services), Phrase("logger", site), *level)
-    text = _literal_text(window.text(template), record)
+    masked = window.text(template)
+    text = _literal_text(masked, record)
+    where = [Phrase("logger", site)] if site else []
+    literal = pattern_node(text, levels=_levels(findings, row))
     return conjunction(
-        _service_node(services),
-        pattern_node(text, logger=site, levels=_levels(findings, row)),
-        *_error_node(text, record),
+        _service_node(services), *where, literal, *_error_node(text, record), *_status_node(masked, record)
     )
 
 
-def _writes(findings: Findings, service: str) -> bool:
-    """Whether the name stands in the service field (an object of a platform event does not)."""
+def _writers(findings: Findings, row: PatternRow) -> list[str]:
+    """Services of the row by their field; none where one of them is the object of a platform event."""
     window = findings.analysis.window
-    return any(e.record is not None and e.record.service == service for e in window.events[:1]) or any(
-        window.events[ix[0]].record is not None and window.events[ix[0]].record.service == service  # type: ignore[union-attr]
-        for t, ix in window.by_template.items()
-        if window.service(t) == service
-    )
+    names: list[str] = []
+    for template in row.templates:
+        for index in window.by_template.get(template, ())[:1]:
+            record = window.events[index].record
+            if record is None or not record.service:
+                return []
+            names.append(record.service)
+    return list(dict.fromkeys(names))
+
+
+def _status_node(masked: str, record: LogRecord) -> list[Node]:
+    """The miner keeps the class of an HTTP status apart; so does the query, where a field holds it."""
+    found = _STATUS_CLASS.search(masked)
+    if record.status is None or (found is None and " [failed: " not in masked):
+        return []
+    first = record.status // 100
+    return [Range("status", f"{first}00", f"{first}99")]
 
 
 def _service_node(services: list[str]) -> Node:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from logagent.analysis.facts import Fact
 from logagent.analysis.mechanisms import Catalogue
+from logagent.analysis.pattern_query import failing_node
 from logagent.analysis.sanitise import looks_like_instructions
 from logagent.analysis.survey import survey as analyse
 from logagent.evidence import EvidenceQuery, Figure, Ledger
@@ -15,7 +16,6 @@ from logagent.stores._base import Description, LogStore, Measure
 from logagent.triage import _counting as counting
 from logagent.triage._baseline import BaselineChoice
 from logagent.triage._findings import FAILING, FactRow, Findings, PatternFinding, Volume
-from logagent.triage._patterns import failing_node
 from logagent.triage._read import Material, read
 from logagent.triage._select import select_patterns
 
@@ -41,15 +41,24 @@ class Run:
     report: Report
     alert: float | None = None
     """Seconds since the epoch of the alert, where one is known."""
+    focus: tuple[str, ...] = ()
+    """Services asked for."""
 
 
-def survey(run: Run) -> Findings:
-    """All that code can say about the window before any model is asked. At most about 20 requests."""
+def survey(run: Run) -> Findings | None:
+    """All that code can say about the window before any model is asked; None where it holds no event.
+
+    At most about 20 requests.
+    """
     span = _span(run)
     counted = run.store.count([Measure(run.scope.query(window=span)), Measure(run.scope.query())])
     totals = [value.value if isinstance(value.value, int) else 0 for value in counted.values]
+    if not totals[1]:
+        return None
     run.report("scope", f"{totals[1]:,} events")
     material = read(run.store, run.scope, span, totals[0], run.catalogue)
+    if not material.events:
+        return None
     findings = _analyse(run, material, span)
     findings.completeness += [counted.completeness, *material.completeness]
     _patterns(run, findings)
@@ -87,7 +96,7 @@ def _analyse(run: Run, material: Material, span: TimeWindow) -> Findings:
         cut = instant(onset[1])
         if window.start < cut < window.end:
             bad, good = TimeWindow(cut, window.end), (TimeWindow(window.start, cut),)
-    findings = Findings(run.scope, run.description, run.baseline, material, result, bad, tuple(good))
+    findings = Findings(run.scope, run.description, run.baseline, material, result, bad, tuple(good), focus=run.focus)
     levels = run.description.fields.levels
     findings.levels_known = any(levels.get(one) for one in (Severity.WARN, Severity.ERROR, Severity.FATAL))
     findings.suspicious = sum(1 for event in material.events if looks_like_instructions(event.message))
@@ -157,7 +166,7 @@ def _rows(run: Run, findings: Findings) -> None:
     onset = findings.conclusion.onset
     run.report("onset", iso(instant(onset[1])) if onset else "none")
     dimensions = [
-        f"{row.dimension} {row.values[0].value}" for row in findings.blast[:2] if (row.values[0].lift or 0) >= 2
+        f"{row.dimension} {row.values[0].value}" for row in findings.blast[:2] if (row.values[0].lift or 0) >= LIFT
     ]
     run.report("spread", "only " + ", only ".join(dimensions) if dimensions else "no dimension stands out")
 
@@ -179,7 +188,8 @@ def _volume_row(run: Run, findings: Findings) -> str:
             baseline_value=round(volume.events_before, 1) if findings.good else None,
         )
         return row.id
-    whole = findings.requests if findings.requests is not None else conjunction()
+    focus = findings.focus_node
+    whole = conjunction(focus, findings.requests) if findings.requests is not None else focus
     part = conjunction(findings.failing, whole)
     ratio, before = volume.ratio, volume.ratio_before
     count = volume.failing_requests if volume.unit == "requests" else volume.failing
@@ -324,7 +334,7 @@ def _templates_of(fact: Fact) -> set[int]:
     found = {fact.template} if fact.template is not None else set()
     more = fact.figures.get("templates", ())
     if isinstance(more, list | tuple):
-        found |= {t for t in more if isinstance(t, int)}
+        found.update(more)
     for key in ("a", "b"):
         if isinstance(value := fact.figures.get(key), int):
             found.add(value)

@@ -1,91 +1,82 @@
 """One run from an open store to a Diagnosis; the same for the CLI, for files and for clusters."""
 
 import hashlib
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, Self
 
 from logagent import __version__
-from logagent.analysis.mechanisms import Catalogue
 from logagent.analysis.redact import Redactor
 from logagent.analysis.sanitise import sanitise
 from logagent.cases import CaseStore
-from logagent.diagnosis import Caveat, Diagnosis, Hypothesis, Pattern, Request, Scope, StoreUse, ToolInfo, Usage
-from logagent.errors import BudgetExceeded, LogAgentError
-from logagent.events import Notice, OnEvent, StepFinished, StepStarted
+from logagent.diagnosis import (
+    Caveat,
+    Diagnosis,
+    Hypothesis,
+    ModelUse,
+    Pattern,
+    Request,
+    Scope,
+    StoreUse,
+    ToolInfo,
+    Usage,
+)
+from logagent.events import OnEvent
 from logagent.evidence import Ledger
 from logagent.query import to_text
 from logagent.settings import RunOptions, Settings
-from logagent.stores._base import Description, LogStore, SearchPage
-from logagent.triage import Findings, Frame, Run, Story, Words, assemble, grounds, rule_hypotheses, summary, survey
+from logagent.stores._base import SearchPage
+from logagent.triage import Findings, Frame, Run, Story, assemble, grounds, rule_hypotheses, summary, survey
 from logagent.verify import Judgement, judge, requery
 from logagent.wiring import _resources as resources
-from logagent.wiring._focus import check_services, read_question
+from logagent.wiring._focus import check_services, known_services, read_window, services_named
 from logagent.wiring._nodata import explain_nothing
-from logagent.wiring._source import Plan, make_plan, open_store
+from logagent.wiring._progress import Progress
+from logagent.wiring._source import make_plan, open_store
 from logagent.wiring._steps import next_steps
-
-STEPS = ("scope", "volume", "errors", "patterns", "onset", "spread", "hypotheses", "verify")
-VERIFY_AFTER_INTERRUPT = 2.0
-"""Seconds that verification may take after Ctrl-C."""
-
-
-@dataclass(slots=True)
-class Progress:
-    """Reports steps with the seconds since the start of the run."""
-
-    on_event: OnEvent
-    began: float = field(default_factory=time.monotonic)
-
-    def start(self, name: str) -> None:
-        """A step begins."""
-        self.on_event(StepStarted(STEPS.index(name) + 1, len(STEPS), name))
-
-    def done(self, name: str, text: str, word: Literal["ok", "warn", "fail", "skip"] = "ok") -> None:
-        """A step is over."""
-        self.on_event(StepFinished(STEPS.index(name) + 1, len(STEPS), name, word, self.seconds, text))
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self.began
+from logagent.wiring._told import Told
 
 
 class Session:
-    """An open source with a fixed scope. Use as a context manager; `run` gives the Diagnosis."""
+    """An open source with a fixed scope. Use as a context manager; `run` gives the Diagnosis.
+
+    Attributes:
+        store: the open store.
+        plan: scope, baseline and what relative times count back from.
+        ledger: all evidence of the run.
+        caveats: warnings that the diagnosis will carry.
+    """
 
     def __init__(
         self, settings: Settings, options: RunOptions, on_event: OnEvent, stdin: BinaryIO | None = None
     ) -> None:
         self.settings = settings
-        self.options = options
         self.on_event = on_event
         self.progress = Progress(on_event)
         self.created_at = datetime.now(UTC)
-        self.cases = CaseStore(settings.cases_folder())
+        self.cases = CaseStore(settings.paths.cases)
         self.id = self.cases.new_id(self.created_at)
         self.ledger = Ledger()
-        self.redactor = Redactor(nonce_of(self.id))
-        self.catalogue: Catalogue = resources.mechanisms()
-        self.words: Words = resources.words(options.language, self.catalogue, options.zone)
+        self.redactor = Redactor(hashlib.sha256(self.id.encode()).hexdigest()[:4])
+        self.catalogue = resources.mechanisms()
+        self.words = resources.words(options.language, self.catalogue, options.zone)
         self.findings: Findings | None = None
+        self.told: Told | None = None
         self.caveats: list[Caveat] = []
         self.progress.start("scope")
-        self.store: LogStore = open_store(settings, options, stdin)
+        self.store = open_store(settings, options, stdin)
         try:
-            self.description: Description = self.store.describe()
-            self.plan: Plan = make_plan(
-                read_question(options, self.store, self.created_at), self.description, self.created_at
-            )
+            self.description = self.store.describe()
+            self.options = read_window(options, self.description, self.created_at)
+            self.plan = make_plan(self.options, self.description, self.created_at)
+            self.focus = self._focus()
         except BaseException:
             self.store.close()
             raise
 
-    def __enter__(self) -> "Session":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -104,135 +95,161 @@ class Session:
             LogAgentError: nothing usable could be collected.
         """
         findings = self._survey()
-        from logagent.wiring._model import investigate  # noqa: PLC0415  # httpx is only paid for with a model
+        if self.options.use_model:
+            from logagent.wiring._model import investigate  # noqa: PLC0415  # httpx is paid for with a model only
 
-        told = investigate(self, findings) if self.options.use_model else None
-        diagnosis = self._finish(findings, told)
-        if self.options.save:
-            with suppress(OSError):
-                self.cases.save(diagnosis)
-        return diagnosis
+            self.told = investigate(self, findings)
+        return self._save(self._finish(findings, self.told))
 
     def partial(self) -> Diagnosis | None:
-        """What is known after an interrupt: judged by rule; None before the survey is complete."""
+        """What is known after an interrupt, judged by rule; None before the survey is complete."""
         if self.findings is None:
             return None
         self.caveats.append(Caveat(code="interrupted", severity="warning", text=self.words.say("caveat.interrupted")))
-        diagnosis = self._finish(self.findings, None)
-        if self.options.save:
-            with suppress(OSError):
-                self.cases.save(diagnosis)
-        return diagnosis
+        return self._save(self._finish(self.findings, None))
 
-    def patterns(self) -> list[Pattern]:
-        """The pattern table of the window, without a model."""
-        findings = self._survey()
-        return self._finish(findings, None).patterns
+    def patterns(self, only: Sequence[str] = ()) -> list[Pattern]:
+        """The pattern table of the window, without a model; with `only`, patterns of these changes."""
+        found = self._finish(self._survey(), None).patterns
+        return [one for one in found if not only or one.change in only]
 
     def search(self, limit: int, order: Literal["newest", "oldest"] = "newest") -> SearchPage:
-        """Raw records of the window."""
+        """Raw records of the window.
+
+        Raises:
+            NoData: LA303, there are none.
+        """
         page = self.store.search(self.plan.scope.query(), limit=limit, order=order)
         if not page.records:
-            raise explain_nothing(self.store, self.plan.scope, self.description, self.options.services)
+            raise explain_nothing(self.store, self.plan.scope, self.description, self.focus)
         return page
 
-    def _survey(self) -> Findings:
-        check_services(self.store, self.plan.scope, self.options.services)
-        run = Run(
-            store=self.store,
-            scope=self.plan.scope,
-            description=self.description,
-            baseline=self.plan.baseline,
-            catalogue=self.catalogue,
-            ledger=self.ledger,
-            report=self.progress.done,
-            alert=self.plan.alert,
-            focus=self.options.services,
-        )
-        self.findings = survey(run)
-        if not self.findings.volume.events and not self.findings.material.events:
-            raise explain_nothing(self.store, self.plan.scope, self.description, self.options.services)
-        return self.findings
+    def interpretation(self) -> str:
+        """How the question was read: services and window, in the query language."""
+        window = self.plan.scope.window
+        who = ", ".join(f"service.name={name}" for name in self.focus) or "all services"
+        return f"{who}, {window.start:%Y-%m-%dT%H:%M:%SZ} to {window.end:%Y-%m-%dT%H:%M:%SZ}"
 
-    def _finish(self, findings: Findings, told: "Told | None") -> Diagnosis:
-        self.progress.start("hypotheses")
+    def _focus(self) -> tuple[str, ...]:
+        """The services asked for by name, or named in the question."""
+        if self.options.services:
+            check_services(self.store, self.plan.scope, self.options.services)
+            return self.options.services
+        if self.options.question:
+            return services_named(self.options.question, known_services(self.store, self.plan.scope))
+        return ()
+
+    def _survey(self) -> Findings:
+        found = survey(
+            Run(
+                store=self.store,
+                scope=self.plan.scope,
+                description=self.description,
+                baseline=self.plan.baseline,
+                catalogue=self.catalogue,
+                ledger=self.ledger,
+                report=self.progress.done,
+                alert=self.plan.alert,
+                focus=self.focus,
+            )
+        )
+        if found is None:
+            raise explain_nothing(self.store, self.plan.scope, self.description, self.focus)
+        self.findings = found
+        return found
+
+    def _finish(self, findings: Findings, told: Told | None) -> Diagnosis:
         hypotheses = told.hypotheses if told and told.hypotheses else rule_hypotheses(findings, self.words)
         leading = hypotheses[0] if hypotheses else None
-        service = leading.entity.get("service.name", "") if leading else ""
-        against = leading.contradicting if leading else []
-        ground = grounds(findings, service, against)
+        ground = grounds(findings, leading.entity.get("service.name", "") if leading else "", _against(leading))
         self.progress.done("hypotheses", leading.statement if leading else "none")
-        self._verify([*self._cited(findings, hypotheses), *(told.cited if told else [])])
+        cited = [*self._cited(findings, hypotheses), *(told.cited if told else [])]
+        requery(self.store, self.ledger, cited, datetime.now(UTC))
         judgement = judge(ground, self.ledger)
-        grade(hypotheses, judgement, claimed=ground.claimed)
-        steps = next_steps(findings, hypotheses, self.words, resources.actions(), self.options)
+        _grade(hypotheses, judgement, claimed=ground.claimed)
         story = self._story(findings, hypotheses, judgement, told)
-        story.next_steps = [*steps, *(told.next_steps if told else [])][:5]
-        self.progress.done("verify", f"{judgement.outcome}, {judgement.level}")
+        self.progress.done("verify", f"{judgement.outcome}, confidence {judgement.level}")
         return assemble(self._frame(), findings, self.ledger, judgement, story, (self.words, self.clean))
 
     def _story(
-        self, findings: Findings, hypotheses: list[Hypothesis], judgement: Judgement, told: "Told | None"
+        self, findings: Findings, hypotheses: list[Hypothesis], judgement: Judgement, told: Told | None
     ) -> Story:
+        steps = next_steps(findings, hypotheses, self.words, resources.actions(), judgement.outcome)
         leading = hypotheses[0] if hypotheses else None
-        by_rule = summary(findings, self.words, judgement.outcome, leading, "")
+        made = summary(findings, self.words, judgement.outcome, leading, steps[0].purpose if steps else "")
         if told is not None:
-            by_rule = told.summary(by_rule, judgement)
-        shown = by_rule.model_copy(
-            update={name: self.clean(text) for name, text in by_rule.model_dump().items() if isinstance(text, str)}
-        )
+            made = told.summary(made, judgement)
+        shown = made.model_copy(update={k: self.clean(v) for k, v in made.model_dump().items() if isinstance(v, str)})
         for hypothesis in hypotheses:
             hypothesis.statement = self.clean(hypothesis.statement)
-        return Story(shown, hypotheses, [], list(told.open_questions) if told else [], list(told.cited) if told else [])
+            hypothesis.mechanism = self.clean(hypothesis.mechanism) if hypothesis.mechanism else None
+        ideas = told.next_steps if told else []
+        numbered = [step.model_copy(update={"order": n}) for n, step in enumerate([*steps, *ideas][:5], 1)]
+        return Story(shown, hypotheses, numbered, told.open_questions if told else [], told.cited if told else [])
 
     def _cited(self, findings: Findings, hypotheses: Sequence[Hypothesis]) -> list[str]:
-        """Every row that the diagnosis will show."""
+        """Every row that the diagnosis may show."""
         ids = [findings.volume_row, findings.onset_row, *findings.blast_rows.values(), *findings.change_rows]
         ids += [row for _, _, row in findings.first_trouble]
-        ids += [pattern.evidence for pattern in findings.patterns[:20]]
+        ids += [pattern.evidence for pattern in findings.patterns]
         for one in hypotheses:
             ids += [*one.supporting, *one.contradicting, *one.discriminating, *one.mechanism_lines]
         return [one for one in dict.fromkeys(ids) if one]
 
-    def _verify(self, ids: Sequence[str]) -> None:
-        self.progress.start("verify")
-        requery(self.store, self.ledger, ids, datetime.now(UTC))
+    def _save(self, diagnosis: Diagnosis) -> Diagnosis:
+        if self.options.save:
+            with suppress(OSError):  # a full disk must not take the answer away
+                self.cases.save(diagnosis)
+        return diagnosis
 
     def _frame(self) -> Frame:
-        options, usage = self.options, self.store.usage
-        base = to_text(self.plan.scope.base)
-        replay = options.scenario is not None
-        mode: Literal["full", "no_llm", "replay"] = "replay" if replay else "full" if self.model_use else "no_llm"
+        options, usage, base = self.options, self.store.usage, to_text(self.plan.scope.base)
+        use: ModelUse | None = self.told.use if self.told else None
+        mode: Literal["full", "no_llm", "replay"] = "replay" if options.scenario else "full" if use else "no_llm"
+        scope = Scope(
+            indices=[one.name for one in self.description.sources][:20],
+            filter=self.clean(base) if base.strip("*") else None,
+            exclude=list(options.excludes),
+            fields={"service.name": list(self.focus)} if self.focus else {},
+        )
+        request = Request(
+            command="ask" if options.command == "ask" else "diagnose",
+            question=self.clean(options.question) if options.question else None,
+            interpretation=self.interpretation(),
+            assumptions=list(options.assumptions),
+            scope=scope,
+        )
+        store = StoreUse(
+            backend=self.description.backend,
+            requests=usage.requests,
+            took_ms=usage.took_ms,
+            documents_matched=self.findings.volume.events if self.findings else 0,
+        )
         return Frame(
             id=self.id,
             created_at=self.created_at,
             tool=ToolInfo(version=__version__, mechanisms=self.catalogue.version, mode=mode),
             language=options.language,
-            request=Request(
-                command="ask" if options.command == "ask" else "diagnose",
-                question=self.clean(options.question) if options.question else None,
-                interpretation=self.interpretation(),
-                assumptions=list(options.assumptions),
-                scope=Scope(
-                    indices=[one.name for one in self.description.sources][:20],
-                    filter=self.clean(base) if base not in {"", "*"} else None,
-                    exclude=list(options.excludes),
-                    fields={"service.name": list(options.services)} if options.services else {},
-                ),
-            ),
+            request=request,
             now_from=self.plan.now_from,
-            usage=Usage(
-                duration_ms=round(self.progress.seconds * 1000),
-                store=StoreUse(
-                    backend=self.description.backend,
-                    requests=usage.requests,
-                    took_ms=usage.took_ms,
-                    documents_matched=self.findings.volume.events if self.findings else 0,
-                ),
-                llm=self.model_use,
-            ),
+            usage=Usage(duration_ms=round(self.progress.seconds * 1000), store=store, llm=use),
             trimmed_seconds=self.plan.trimmed_seconds,
             caveats=list(self.caveats),
             redactions=sum(self.redactor.counts.values()),
-            alert=self.plan.alert,
         )
+
+
+def _against(leading: Hypothesis | None) -> Sequence[str]:
+    return leading.contradicting if leading else ()
+
+
+def _grade(hypotheses: Sequence[Hypothesis], judgement: Judgement, *, claimed: bool) -> None:
+    """The grade is code's: of the first hypothesis by the judgement, of the others `possible`."""
+    for place, hypothesis in enumerate(hypotheses):
+        if hypothesis.state in {"ruled_out", "untested"}:
+            hypothesis.grade = None
+        elif place == 0:
+            hypothesis.grade = judgement.grade
+            hypothesis.state = "leading" if claimed else "open"
+        else:
+            hypothesis.grade, hypothesis.state = "possible", "open"

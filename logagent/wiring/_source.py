@@ -11,7 +11,7 @@ from logagent.logs import TimeWindow
 from logagent.query import Node, Not, Or, Phrase, Scope, conjunction, parse
 from logagent.settings import RunOptions, Settings
 from logagent.stores._base import Description, LogStore
-from logagent.times import parse_duration, parse_span, parse_time, parse_until
+from logagent.times import parse_span, parse_time, parse_until
 from logagent.triage import BaselineChoice, choose_baseline
 
 FRESH = timedelta(minutes=10)
@@ -42,24 +42,30 @@ def open_store(settings: Settings, options: RunOptions, stdin: BinaryIO | None) 
         SourceError: the source cannot be opened.
     """
     if options.scenario is not None:
-        return _local(settings, options, (str(demo.logs(options.scenario)),), None)
+        return _local(settings, (str(demo.logs(options.scenario)),), None)
     if options.files:
-        return _local(settings, options, options.files, stdin)
+        return _local(settings, options.files, stdin)
     if settings.es.url is None:
         raise UsageError("No log source: no profile, no file, no LOGAGENT_ES_URL.", code="LA705")
     return _cluster(settings, options)
 
 
-def _local(settings: Settings, options: RunOptions, files: tuple[str, ...], stdin: BinaryIO | None) -> LogStore:
+def field_overrides(settings: Settings) -> dict[str, str]:
+    """Role to the field that the profile names for it."""
+    return {role: names[0] for role, names in settings.fields.items() if names}
+
+
+def _local(settings: Settings, files: tuple[str, ...], stdin: BinaryIO | None) -> LogStore:
     from logagent.stores import local  # noqa: PLC0415  # duckdb costs 0.1 s that --help need not pay
 
-    return local.BACKEND.open(local.LocalOptions(paths=files, stdin=stdin, field_overrides=settings.field_overrides()))
+    return local.BACKEND.open(local.LocalOptions(paths=files, stdin=stdin, field_overrides=field_overrides(settings)))
 
 
 def _cluster(settings: Settings, options: RunOptions) -> LogStore:
     from logagent.stores import elasticsearch as cluster  # noqa: PLC0415  # elastic_transport costs 0.3 s
 
     es = settings.es
+    es.require_safe_transport()
     return cluster.BACKEND.open(
         cluster.ElasticsearchOptions(
             url=es.url or "",
@@ -67,13 +73,13 @@ def _cluster(settings: Settings, options: RunOptions) -> LogStore:
             api_key=es.api_key.get_secret_value(),
             username=es.username,
             password=es.password.get_secret_value(),
-            ca_cert=str(es.ca_cert) if es.ca_cert else None,
+            ca_cert=es.ca_cert or None,
             fingerprint=es.cert_fingerprint or None,
             insecure=es.insecure,
             request_timeout=es.request_timeout,
             max_requests=options.max_requests or REQUESTS.get(options.effort, 60),
             remotes=tuple(es.remotes),
-            field_overrides=settings.field_overrides(),
+            field_overrides=field_overrides(settings),
         )
     )
 
@@ -87,7 +93,7 @@ def display_zone(name: str) -> tzinfo:
     if name.lower() == "utc":
         return UTC
     if name == "local":
-        return datetime.now().astimezone().tzinfo or UTC  # noqa: DTZ005  # the local zone is what is asked for
+        return datetime.now().astimezone().tzinfo or UTC
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
@@ -175,11 +181,3 @@ def _base(options: RunOptions, description: Description) -> Node:
         some: list[Node] = [Phrase(role, value) for value in values]
         parts.append(some[0] if len(some) == 1 else Or(tuple(some)))
     return conjunction(*parts)
-
-
-def shift_of(seconds: float) -> timedelta:
-    """`--time-shift` as a difference of time."""
-    return timedelta(seconds=seconds)
-
-
-__all__ = ["Plan", "display_zone", "make_plan", "open_store", "parse_duration", "shift_of"]

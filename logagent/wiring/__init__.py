@@ -1,0 +1,31 @@
+"""The only place that knows settings and classes: from options to a Diagnosis."""
+
+from typing import BinaryIO
+
+from logagent.diagnosis import Diagnosis
+from logagent.events import OnEvent
+from logagent.settings import RunOptions, Settings
+from logagent.wiring._recheck import requery
+from logagent.wiring._session import Session
+
+
+def open_session(settings: Settings, options: RunOptions, on_event: OnEvent, stdin: BinaryIO | None = None) -> Session:
+    """Open the source and fix the scope; close the session when done (context manager).
+
+    Raises:
+        LogAgentError: the source cannot be opened, or the options contradict it.
+    """
+    return Session(settings, options, on_event, stdin)
+
+
+def run(settings: Settings, options: RunOptions, on_event: OnEvent, stdin: BinaryIO | None = None) -> Diagnosis:
+    """One whole run.
+
+    Raises:
+        LogAgentError: nothing usable could be collected.
+    """
+    with open_session(settings, options, on_event, stdin) as session:
+        return session.run()
+
+
+__all__ = ["Session", "open_session", "requery", "run"]

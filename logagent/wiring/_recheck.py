@@ -1,0 +1,75 @@
+"""`logagent verify`: ask again for every figure of a saved diagnosis, without a model, from the report alone."""
+
+from datetime import UTC, datetime
+
+from logagent.analysis.redact import Redactor
+from logagent.analysis.sanitise import sanitise
+from logagent.diagnosis import Diagnosis, EvidenceOut, VerificationOut
+from logagent.evidence import Evidence, EvidenceQuery, Figure, Ledger
+from logagent.logs import LogRecord, RecordId, TimeWindow, iso
+from logagent.settings import RunOptions, Settings
+from logagent.verify import requery as ask_again
+from logagent.wiring._source import open_store
+
+
+def requery(diagnosis: Diagnosis, settings: Settings, options: RunOptions) -> Diagnosis:
+    """The same diagnosis with fresh verification states.
+
+    Raises:
+        LogAgentError: the source cannot be opened.
+    """
+    store = open_store(settings, options, None)
+    try:
+        store.describe()
+        ledger = Ledger()
+        for row in diagnosis.evidence:
+            ledger.rows[row.id] = _row(row, diagnosis)
+        redactor = Redactor("0000")
+        ask_again(
+            store, ledger, [row.id for row in diagnosis.evidence], datetime.now(UTC), lambda t: sanitise(redactor(t))
+        )
+    finally:
+        store.close()
+    return diagnosis.model_copy(update={"evidence": [_checked(row, ledger) for row in diagnosis.evidence]})
+
+
+def _row(row: EvidenceOut, diagnosis: Diagnosis) -> Evidence:
+    query = row.query
+    window = TimeWindow(_instant(query.from_ or diagnosis.window.from_), _instant(query.to or diagnosis.window.to))
+    figure = query.figure
+    return Evidence(
+        row.id,
+        row.kind,
+        row.statement,
+        EvidenceQuery(
+            query.text,
+            window,
+            Figure(figure.op, figure.field or "", figure.of or "") if figure else Figure("documents"),
+        ),
+        value=row.value,
+        samples=tuple(_record(sample) for sample in row.samples),
+    )
+
+
+def _record(sample: dict[str, object]) -> LogRecord:
+    return LogRecord(RecordId(str(sample["_index"]), str(sample["_id"])), None, str(sample.get("message", "")))
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _checked(row: EvidenceOut, ledger: Ledger) -> EvidenceOut:
+    state = ledger.rows[row.id].verification
+    seen = state.observed
+    return row.model_copy(
+        update={
+            "verification": VerificationOut(
+                state=state.state,
+                method=state.method,
+                checked_at=iso(state.checked_at) if state.checked_at else None,
+                observed_value=round(seen, 6) if isinstance(seen, float) else seen,
+                tolerance=state.tolerance,
+            )
+        }
+    )

@@ -1,0 +1,86 @@
+"""Next steps: read-only actions of the catalogue that fit the leading mechanism, then the lines themselves."""
+
+from logagent.analysis.actions import ActionCatalogue
+from logagent.diagnosis import Hypothesis, NextStep, OutcomeName
+from logagent.logs import iso
+from logagent.query import Phrase, to_text
+from logagent.triage import Findings, Words
+from logagent.triage._hypotheses import suspect_of
+
+MOST = 3
+
+
+def next_steps(
+    findings: Findings, hypotheses: list[Hypothesis], words: Words, actions: ActionCatalogue, outcome: OutcomeName
+) -> list[NextStep]:
+    """At most three steps. Commands come from the catalogue only; the last step reads the lines of the first row."""
+    if outcome in {"no_anomaly", "insufficient_data"} or not hypotheses:
+        return []
+    leading = hypotheses[0]
+    chosen = actions.choose(
+        leading.mechanism_id or "",
+        tuple(one.mechanism_id for one in hypotheses[1:] if one.mechanism_id),
+        _slots(findings, leading),
+        words=_product_words(findings, leading),
+        lang=words.texts.language,
+    )
+    steps = [
+        NextStep(
+            order=place,
+            purpose=step.purpose,
+            tests=[leading.id],
+            source="catalogue",
+            action=step.action or None,
+            command=step.command or None,
+            command_kind=step.kind,
+            read_only=True,
+            expect_if_true=step.expect_if_true or None,
+            expect_if_false=step.expect_if_false or None,
+        )
+        for place, step in enumerate(chosen[: MOST - 1], 1)
+    ]
+    row = next(iter(leading.mechanism_lines or leading.supporting), "")
+    if row:
+        steps.append(
+            NextStep(
+                order=len(steps) + 1,
+                purpose=words.say("step.read", row=row),
+                tests=[leading.id],
+                source="catalogue",
+                command=f"logagent show last {row}",
+                command_kind="logagent",
+            )
+        )
+    return steps
+
+
+def _slots(findings: Findings, leading: Hypothesis) -> dict[str, str]:
+    """Values for the templates: platform fields of the suspect's own records, and what code made for this run."""
+    service = leading.entity.get("service.name", "")
+    slots = {
+        "service": service,
+        "since": iso(findings.bad.start),
+        "until": iso(findings.bad.end),
+        "query": to_text(Phrase("service", service)) if service else "",
+        "index": next(iter(findings.scope.indices), ""),
+    }
+    suspect = suspect_of(findings, service)
+    window = findings.analysis.window
+    templates = [fact.template for fact in (suspect.facts if suspect else []) if fact.template is not None]
+    events = [window.events[i] for t in templates for i in window.by_template.get(t, [])[:3]]
+    events += [event for event in window.events if event.service == service][:1]
+    for event in events:
+        record = event.record
+        if record is None:
+            continue
+        own = {"pod": record.pod, "namespace": record.namespace, "host": record.host, "trace_id": record.trace_id}
+        for name, value in own.items():
+            if value:
+                slots.setdefault(name, value)
+    return {name: value for name, value in slots.items() if value}
+
+
+def _product_words(findings: Findings, leading: Hypothesis) -> str:
+    """Text in which a product name is looked for: the suspect and its lines."""
+    lines = [p.template for p in findings.patterns if p.evidence in leading.supporting]
+    return " ".join([leading.entity.get("service.name", ""), *lines])

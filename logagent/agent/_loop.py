@@ -1,0 +1,238 @@
+"""The loop: ask the model, run its calls, until it submits or something ends the run. Every end is an Outcome."""
+
+import enum
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from logagent.agent._calls import Calls, said
+from logagent.agent._prompt import say, system_prompt, user_message
+from logagent.agent._talk import SHARE, Talk, Turn
+from logagent.analysis.redact import ModelText
+from logagent.analysis.sanitise import sanitise, sanitise_block
+from logagent.errors import ModelError
+from logagent.events import ModelReplied, OnEvent, ToolFinished, ignore
+from logagent.llm._wire import ChatModel, Message, Reply, ToolDeclaration
+from logagent.tools._base import ToolContext
+from logagent.tools._registry import SUBMIT, Job, ToolRegistry, ToolResult
+from logagent.tools.submit_diagnosis import Submission
+
+_DEFAULT_WINDOW = 32_768
+_SHORTENINGS = 12
+_CHATTER = 2
+_LOST = 2
+_MARGIN_S = 0.05
+
+
+class StopReason(enum.Enum):
+    """Why a run ended."""
+
+    SUBMITTED = "submitted"
+    OUT_OF_TURNS = "out_of_turns"
+    BUDGET = "budget"
+    DEADLINE = "deadline"
+    STUCK = "stuck"
+    MODEL_LOST = "model_lost"
+    STORE_LOST = "store_lost"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLimits:
+    """What a run may cost. None is no limit; a limit that comes near makes the next turn the last."""
+
+    max_turns: int = 10
+    """Replies of the model; one more is asked for where the last one did not submit."""
+    deadline: float | None = None
+    """Instant of the clock (`time.monotonic`)."""
+    max_tokens: int | None = None
+    """Input and output of all requests together."""
+    max_requests: int | None = None
+    """Round trips to the log store, those of the survey included."""
+    max_cost: float | None = None
+    price: tuple[float, float] | None = None
+    """Money for a million input and output tokens, in the currency of `max_cost`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended and what it leaves. Evidence found stays in the ledger of the context, whatever the reason."""
+
+    stop: StopReason
+    submission: Submission | None
+    messages: tuple[Message, ...]
+    turns: int
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+    error: ModelError | None = None
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Agent:
+    """One investigation by a model. Not reusable: `investigate` once."""
+
+    model: ChatModel
+    registry: ToolRegistry
+    context: ToolContext
+    limits: AgentLimits = AgentLimits()
+    on_event: OnEvent = ignore
+    clock: Callable[[], float] = time.monotonic
+    language: str = "English"
+    _turn: int = 0
+    _input: int = 0
+    _output: int = 0
+    _chatter: int = 0
+    _longest: float = 0.0
+    _notices: list[str] = field(default_factory=list)
+    _tools: tuple[ToolDeclaration, ...] = ()
+
+    def investigate(self, question: str, digest: ModelText) -> Outcome:
+        """Answer a question from the digest and the tools.
+
+        Mistakes of the model go back to it, to read and mend; whatever ends the run is an Outcome.
+        """
+        started = self.clock()
+        context = self.context
+        context.shown.append(digest)
+        self._tools = self.registry.declarations
+        system = system_prompt(context, language=self.language, turns=self.limits.max_turns)
+        talk = Talk(system, user_message(question, digest, context), context.ledger)
+        calls = Calls(self.registry, context, self.clock)
+        error: ModelError | None = None
+        try:
+            stop = self._turns(talk, calls)
+        except ModelError as lost:
+            error, stop = lost, StopReason.DEADLINE if self._late() else StopReason.MODEL_LOST
+        except KeyboardInterrupt:
+            stop = StopReason.INTERRUPTED
+        return Outcome(
+            stop, context.submission, tuple(talk.messages()), self._turn, self._input, self._output,
+            self.clock() - started, error, tuple(dict.fromkeys(self._notices)),
+        )  # fmt: skip
+
+    def _turns(self, talk: Talk, calls: Calls) -> StopReason:
+        """Turn by turn. The last one asks for the submission, forced where the endpoint allows; then once unforced."""
+        while True:
+            ending = self._ending(talk, calls)
+            if ending and self._spent():
+                return ending
+            if ending:
+                talk.nudge(say("nudge.last"))
+            elif self._turn == self.limits.max_turns - _LOST:
+                talk.nudge(say("nudge.two_left"))
+            if self._take_turn(talk, calls, force=ending is not None):
+                return StopReason.SUBMITTED
+            if ending:
+                talk.nudge(say("nudge.last"))
+                again = not self._spent() and self._take_turn(talk, calls, force=False)
+                return StopReason.SUBMITTED if again else ending
+
+    def _take_turn(self, talk: Talk, calls: Calls, *, force: bool) -> bool:
+        """One reply and the results of its calls; True when the diagnosis was accepted."""
+        self._turn += 1
+        reply = self.model.complete(
+            self._fitting(talk), self._tools, force=SUBMIT if force else "", deadline=self.limits.deadline
+        )
+        self._count(reply)
+        self.on_event(self._replied(reply))
+        if not reply.tool_calls:
+            self._no_call(talk, reply)
+            return False
+        self._chatter = 0
+        deadline = self.limits.deadline if self.limits.deadline is not None else float("inf")
+        done = calls.answer(reply.tool_calls, self._turn, deadline)
+        talk.turns.append(Turn(reply.message, [result for _, result, _ in done], [said(job) for job, _, _ in done]))
+        for job, result, seconds in done:
+            self.on_event(self._finished(job, result, seconds))
+        return any(result.final for _, result, _ in done)
+
+    def _no_call(self, talk: Talk, reply: Reply) -> None:
+        """Chatter is kept and answered; an empty reply leaves no message, only the nudge in the last one."""
+        self._chatter += 1
+        if reply.message.text.strip():
+            talk.turns.append(Turn(reply.message))
+        talk.nudge(say("nudge.cut" if reply.finish_reason == "length" else "nudge.no_call"))
+
+    # -- limits ----------------------------------------------------------------------------------------------------
+
+    def _ending(self, talk: Talk, calls: Calls) -> StopReason | None:
+        """Why the next turn is the last one, or None."""
+        if calls.lost >= _LOST:
+            return StopReason.STORE_LOST
+        if calls.stuck or self._chatter >= _CHATTER:
+            return StopReason.STUCK
+        limits = self.limits
+        if limits.deadline is not None and self.clock() + 2 * self._longest >= limits.deadline:
+            return StopReason.DEADLINE
+        if self._near_budget(talk):
+            return StopReason.BUDGET
+        return StopReason.OUT_OF_TURNS if self._turn + 1 >= limits.max_turns else None
+
+    def _near_budget(self, talk: Talk) -> bool:
+        """Whether two more requests of the present size would pass a limit."""
+        limits, ahead = self.limits, 0
+        if limits.max_tokens is not None or limits.max_cost is not None:
+            ahead = self.model.estimate(talk.messages(), self._tools)
+        if limits.max_tokens is not None and self._input + self._output + 2 * ahead > limits.max_tokens:
+            return True
+        if limits.max_cost is not None and self._cost(2 * ahead) > limits.max_cost:
+            return True
+        return limits.max_requests is not None and self.context.store.usage.requests >= limits.max_requests
+
+    def _spent(self) -> bool:
+        """Whether a limit is passed: nothing more is asked."""
+        limits = self.limits
+        tokens = limits.max_tokens is not None and self._input + self._output >= limits.max_tokens
+        cost = limits.max_cost is not None and self._cost() >= limits.max_cost
+        return tokens or cost or self._late()
+
+    def _late(self) -> bool:
+        return self.limits.deadline is not None and self.clock() >= self.limits.deadline - _MARGIN_S
+
+    def _cost(self, ahead: int = 0) -> float:
+        per_input, per_output = self.limits.price or (0.0, 0.0)
+        return ((self._input + ahead) * per_input + self._output * per_output) / 1e6
+
+    def _fitting(self, talk: Talk) -> Sequence[Message]:
+        """The messages, shortened until they take at most 60 % of the window."""
+        most = SHARE * (self.model.window or _DEFAULT_WINDOW)
+        messages = talk.messages()
+        for _ in range(_SHORTENINGS):
+            if self.model.estimate(messages, self._tools) <= most or not talk.shorten():
+                break
+            messages = talk.messages()
+        return messages
+
+    # -- record ----------------------------------------------------------------------------------------------------
+
+    def _count(self, reply: Reply) -> None:
+        self._input += reply.input_tokens
+        self._output += reply.output_tokens
+        self._longest = max(self._longest, reply.seconds)
+        self._notices += reply.notices
+
+    def _replied(self, reply: Reply) -> ModelReplied:
+        redact = self.context.redact
+        asked = tuple((call.name, redact(call.arguments), _why(call.arguments)) for call in reply.tool_calls)
+        text = sanitise_block(redact(reply.text))
+        return ModelReplied(self._turn, text, asked, reply.input_tokens, reply.output_tokens, reply.seconds)
+
+    def _finished(self, job: Job, result: ToolResult, seconds: float) -> ToolFinished:
+        arguments = self.context.redact(job.call.arguments)
+        return ToolFinished(
+            self._turn, result.call_id, job.call.name, arguments, not result.is_error, seconds, result.text,
+            result.evidence,
+        )  # fmt: skip
+
+
+def _why(arguments: str) -> str:
+    """The reason a call gives, for progress and transcript."""
+    try:
+        given = json.loads(arguments)
+    except ValueError:
+        return ""
+    why = given.get("why") if isinstance(given, dict) else None
+    return sanitise(why)[:100] if isinstance(why, str) else ""

@@ -1,0 +1,73 @@
+"""From a mined pattern to a query that counts it again, on any backend; and what counts as a failing event."""
+
+import re
+from collections.abc import Sequence
+
+from logagent.query import And, Level, Node, Not, Or, Phrase, Range, Term, conjunction
+
+_SLOT = re.compile(r"<[^<>\s]{1,24}>")
+_WORD = re.compile(r"\w", re.UNICODE)
+_CLASS = re.compile(r"status-[a-e]xx")
+_PHRASES = 2
+"""The longest literal runs of a pattern; more add little and queries have a limit of clauses."""
+_WORDS = 12
+_TELLING = 8
+"""Characters from which a literal run tells a pattern apart."""
+
+
+def literal_runs(template: str) -> list[str]:
+    """The literal stretches of a template that a search finds again, longest first.
+
+    A word that touches a slot is left out, since the store's analyser may have joined it with the value; so is
+    everything behind ` | ` or ` [failed:` that the miner appended. Each run keeps whole words of one line.
+
+    >>> literal_runs("lease <num> of worker w-<num> expired after <num>")
+    ['of worker', 'expired after', 'lease']
+    """
+    text = template.split(" [failed: ", 1)[0].split(" | ", 1)[0]
+    runs: list[list[str]] = [[]]
+    for line in text.split("\n")[:4]:
+        runs.append([])
+        for word in line.split():
+            if _SLOT.search(word) or _CLASS.search(word):
+                runs.append([])
+            elif _WORD.search(word):
+                if len(runs[-1]) >= _WORDS:
+                    runs.append([])
+                runs[-1].append(word)
+    found = [" ".join(run) for run in runs if run]
+    return sorted(dict.fromkeys(found), key=lambda run: -len(run))
+
+
+def pattern_node(template: str, *, service: str = "", levels: Sequence[int] = ()) -> Node:
+    """A query for the lines of one pattern: its service, its longest literal phrases.
+
+    `levels` narrows it to severity classes where the text alone says little.
+    """
+    runs = literal_runs(template)
+    parts: list[Node] = [Phrase("service", service)] if service else []
+    parts.extend(Phrase("", run) if " " in run else Term("", run) for run in runs[:_PHRASES])
+    if levels and (not runs or len(runs[0]) < _TELLING):
+        classes: list[Node] = [Level(level) for level in sorted(set(levels))]
+        parts.append(classes[0] if len(classes) == 1 else Or(tuple(classes)))
+    return conjunction(*parts)
+
+
+def failing_node(
+    *, severity: bool, status: bool, extra: Sequence[Node] = (), noise: Sequence[Node] = ()
+) -> Node | None:
+    """Failing events (ux.md 3.1) as one query, or None where nothing can tell them.
+
+    Args:
+        severity: the scope has levels of class error or fatal.
+        status: the scope has HTTP status codes.
+        extra: patterns that fail though their level does not say so.
+        noise: patterns as frequent in the baseline, left out.
+    """
+    ways: list[Node] = [Level(4, and_worse=True)] if severity else []
+    ways += [Range("status", "500", "599")] if status else []
+    ways.extend(extra)
+    if not ways:
+        return None
+    bad = ways[0] if len(ways) == 1 else Or(tuple(ways))
+    return And((bad, *(Not(one) for one in noise))) if noise else bad

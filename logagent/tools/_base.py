@@ -1,0 +1,157 @@
+"""What a tool is: arguments, handler, and what the registry must know before it runs it.
+
+Handlers run in threads and answer raw values (`Answer`). Ids, masks and cuts are made later, on the loop's thread and
+in the order of the calls, so that a rerun gives the same prompt.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from logagent.analysis.redact import Redactor
+from logagent.evidence import EvidenceQuery, Kind, Ledger
+from logagent.fields import FieldMap
+from logagent.logs import LogRecord
+from logagent.query import Scope
+from logagent.stores._base import LogStore
+
+if TYPE_CHECKING:
+    from logagent.tools.submit_diagnosis import Submission
+
+Permission = Literal["read", "sensitive", "restricted"]
+Cost = Literal["none", "low", "medium", "high"]
+WHY_LENGTH = 100
+"""Most characters of `why` that are kept."""
+
+
+class ToolArgs(BaseModel):
+    """Base of all arguments; the descriptions are read by the model. Unknown arguments are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ReadArgs(ToolArgs):
+    """Arguments of a tool that reads: each call says what it is for."""
+
+    why: str | None = Field(None, description="At most 100 characters: what this call decides.")
+
+    @field_validator("why")
+    @classmethod
+    def _short(cls, why: str | None) -> str | None:
+        return why[:WHY_LENGTH] if why else why
+
+
+class RangeArgs(ReadArgs):
+    """Arguments of a tool that reads events in a span of time."""
+
+    query: str | None = Field(
+        None,
+        description='field:value, "phrase", wild*, [a TO b], level>=error, AND OR NOT, ( ); service, level, host, message, '
+        "trace_id work on any schema. Default all.",
+    )
+    start_time: str | None = Field(None, description="ISO 8601 or now-30m. Default: the run's window.")
+    end_time: str | None = None
+    index_pattern: str | None = Field(None, description="A source of list_log_sources, or narrower. Default all.")
+
+
+class Catalogue(Protocol):
+    """The list of mechanisms, as far as tools need it (`analysis.mechanisms.Catalogue`)."""
+
+    @property
+    def entries(self) -> Mapping[str, object]:
+        """All ids that a submission may name."""
+        ...
+
+    def mechanism(self, text: str, service: str = "") -> str:
+        """Id of the mechanism a text states, or "" for none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What becomes a row of evidence once it is shown. The id is issued by the registry."""
+
+    kind: Kind
+    statement: str
+    query: EvidenceQuery
+    value: float | str | None = None
+    unit: str = ""
+    baseline_value: float | str | None = None
+    approximate: bool = False
+    samples: tuple[LogRecord, ...] = ()
+    service: str = ""
+    onset: datetime | None = None
+    sample_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of an answer: figures and names made by code, then log text in quotes."""
+
+    text: str
+    quote: str = ""
+    """Log text, whole and raw; the registry masks, escapes and cuts it."""
+    claim: Claim | None = None
+    service: str = ""
+    """With a quote: whose line it is, for the mechanism shown beside it."""
+    after: str = ""
+    """Printed behind the quote: `x 214 until 14:03:02`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a handler answers: what was asked and how complete it is, rows, how to narrow."""
+
+    head: str
+    rows: tuple[Row, ...] = ()
+    tail: str = ""
+    final: bool = False
+    """The run is over (an accepted submission)."""
+    plain: bool = False
+    """Made by code alone: no log text inside, no frame around it."""
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class ToolContext:
+    """What tools may see of a run. One for each run; `ledger`, `redact` and `shown` belong to the loop's thread."""
+
+    store: LogStore
+    fields: FieldMap
+    scope: Scope
+    ledger: Ledger
+    redact: Redactor
+    catalogue: Catalogue
+    nonce: str
+    submission: "Submission | None" = None
+    shown: list[str] = field(default_factory=list)
+    """Texts the model has read (digest and results): what a submission may name."""
+    suspicious: list[str] = field(default_factory=list)
+    """Ids of lines that seem written for an assistant."""
+    faults: int = 0
+    """Submissions that were sent back."""
+
+    def occurs(self, value: str) -> bool:
+        """Whether a name was shown to the model, whatever its case."""
+        wanted = value.strip().lower()
+        return bool(wanted) and any(wanted in text.lower() for text in self.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool: what the model is told, and what the registry enforces."""
+
+    args: type[ToolArgs]
+    handler: Callable[..., Answer]
+    """`handler(args, context)`; raises ToolError or SourceError."""
+    description: str
+    """What it does, when to use it and when not; under 1,000 characters."""
+    permission: Permission = "read"
+    timeout_s: float = 30.0
+    result_tokens: int = 1_500
+    parallel: bool = True
+    """May run beside other calls of the same turn."""
+    cost: Cost = "low"

@@ -1,0 +1,181 @@
+"""The one door between the model and everything else: finds tools, checks calls, runs them, makes their text safe."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import ModuleType
+from typing import Any
+
+from logagent import plugins
+from logagent import tools as builtin
+from logagent.analysis.redact import ModelText
+from logagent.analysis.sanitise import sanitise
+from logagent.analysis.trim import cut, tokens_in
+from logagent.errors import LogAgentError, StoreDenied, StoreUnavailable, ToolError
+from logagent.llm._wire import ToolCall, ToolDeclaration
+from logagent.tools._arguments import outline, read, wire_schema
+from logagent.tools._base import Answer, Tool, ToolArgs, ToolContext
+from logagent.tools._render import render
+
+Approve = Callable[[str, str], bool]
+"""Asks a human whether a restricted tool may run: name, exact arguments as JSON. False where nobody can be asked."""
+
+SUBMIT = "submit_diagnosis"
+_ERROR_LIMIT = 900
+_DENIED = "permission denied: {name} needs a person's yes for exactly these arguments, and there was none"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What the model reads in answer to one call, and what the loop needs to know about it."""
+
+    call_id: str
+    text: ModelText
+    is_error: bool = False
+    evidence: tuple[str, ...] = ()
+    summary: str = ""
+    """The first line of the answer: what stays of it when the conversation is compacted."""
+    final: bool = False
+    """The diagnosis was accepted."""
+    lost: bool = False
+    """The log source gave no answer at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A call that was read: ready to run, or refused with a reason."""
+
+    call: ToolCall
+    tool: Tool | None = None
+    args: ToolArgs | None = None
+    refusal: str = ""
+    key: str = ""
+    """What makes two calls the same call: name and normalised arguments, without `why`."""
+    why: str = ""
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it may run beside other calls."""
+        return self.tool is not None and self.tool.parallel and self.tool.permission == "read"
+
+
+@dataclass(slots=True)
+class ToolRegistry:
+    """All tools by name. `approve` is asked before a restricted tool runs."""
+
+    tools: Mapping[str, Tool]
+    approve: Approve = lambda _name, _arguments: False
+    schemas: dict[str, dict[str, Any]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.schemas = {name: wire_schema(tool.args) for name, tool in self.tools.items()}
+
+    @classmethod
+    def discover(cls, package: ModuleType = builtin, approve: Approve | None = None) -> "ToolRegistry":
+        """All tools of a package, in order of name: each public module exports `TOOL`."""
+        found = {name: module.TOOL for name, module in plugins.modules(package)}
+        return cls(found, approve) if approve else cls(found)
+
+    @property
+    def declarations(self) -> tuple[ToolDeclaration, ...]:
+        """The tools as the model is told of them, always in the same order.
+
+        An argument that several tools share is described in the first of them only.
+        """
+        told: set[tuple[str, str]] = set()
+        return tuple(
+            ToolDeclaration(name, tool.description, _told_once(self.schemas[name], told))
+            for name, tool in self.tools.items()
+        )
+
+    def tokens(self) -> dict[str, int]:
+        """Estimated cost of each declaration in every request."""
+        return {
+            declared.name: tokens_in(
+                json.dumps(
+                    {"name": declared.name, "description": declared.description, "parameters": declared.parameters},
+                    ensure_ascii=False,
+                    separators=(",", ":"),
+                )
+            )
+            for declared in self.declarations
+        }
+
+    def prepare(self, call: ToolCall, context: ToolContext) -> Job:
+        """Read a call. On the loop's thread: masks in the arguments are mapped back here."""
+        name = call.name.strip()
+        tool = self.tools.get(name)
+        if tool is None:
+            near = get_close_matches(name, self.tools, 1, 0.5)
+            first = f"; nearest: {near[0]}" if near else ""
+            return Job(call, refusal=f"no tool {sanitise(name)[:64]!r}{first}; tools: {', '.join(self.tools)}")
+        try:
+            args = read(context.redact.unmask_query(call.arguments), tool.args, self.schemas[name])
+        except ToolError as error:
+            return Job(call, tool, refusal=error.message)
+        plain = args.model_dump(exclude={"why"}, exclude_none=True, exclude_defaults=True)
+        key = f"{name} {json.dumps(_normal(plain), sort_keys=True, ensure_ascii=False)}"
+        refusal = "" if self._permitted(name, tool, plain) else _DENIED.format(name=name)
+        return Job(call, tool, args, refusal, key, getattr(args, "why", None) or "")
+
+    def _permitted(self, name: str, tool: Tool, arguments: Mapping[str, object]) -> bool:
+        return tool.permission != "restricted" or self.approve(name, json.dumps(arguments, ensure_ascii=False))
+
+    def run(self, job: Job, context: ToolContext) -> Answer | LogAgentError:
+        """Run a call; safe in any thread. What the store or the model did wrong comes back as a value."""
+        if job.refusal or job.tool is None or job.args is None:
+            return ToolError(job.refusal)
+        try:
+            return job.tool.handler(job.args, context)
+        except LogAgentError as error:
+            return error
+        except ValueError as error:  # a limit of the store that a handler did not check
+            return ToolError(str(error))
+
+    def deliver(self, job: Job, outcome: Answer | LogAgentError, context: ToolContext) -> ToolResult:
+        """Make the text the model reads. On the loop's thread, in the order of the calls."""
+        call_id = job.call.call_id
+        if isinstance(outcome, LogAgentError):
+            text = _error(outcome, context)
+            lost = isinstance(outcome, StoreUnavailable | StoreDenied)
+            return ToolResult(call_id, text, is_error=True, summary=str(text)[:120], lost=lost)
+        budget = job.tool.result_tokens if job.tool else 0
+        text, ids = render(outcome, context, budget)
+        context.shown.append(text)
+        summary = cut(sanitise(context.redact(outcome.head)), 160)
+        return ToolResult(call_id, text, outcome.failed, ids, summary, outcome.final)
+
+    def call(self, call: ToolCall, context: ToolContext) -> ToolResult:
+        """Read, run and deliver one call. What the model did wrong comes back as a result, never as an exception."""
+        job = self.prepare(call, context)
+        return self.deliver(job, self.run(job, context), context)
+
+    def outline(self, name: str) -> str:
+        """The arguments of a tool in one line."""
+        return outline(self.schemas[name])
+
+
+def _error(error: LogAgentError, context: ToolContext) -> ModelText:
+    hint = f" {error.hint}" if error.hint and error.hint not in error.message else ""
+    text = cut(sanitise(context.redact(f"error: {error.message}{hint}")), _ERROR_LIMIT)
+    return ModelText(text.replace(f"{context.nonce}>>", ">>"))
+
+
+def _normal(value: object) -> object:
+    """Arguments without differences that change nothing: blanks, order of keys, case of a query's operators."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, Mapping):
+        return {name: _normal(part) for name, part in value.items() if part not in ("", None, [], {})}
+    return [_normal(part) for part in value] if isinstance(value, Sequence) else value
+
+
+def _told_once(schema: Mapping[str, Any], told: set[tuple[str, str]]) -> dict[str, Any]:
+    properties = {}
+    for name, part in schema["properties"].items():
+        described = (name, part.get("description", ""))
+        again = described in told
+        told.add(described)
+        properties[name] = {key: value for key, value in part.items() if not (again and key == "description")}
+    return {**schema, "properties": properties}

@@ -1,0 +1,168 @@
+"""Two windows, or two kinds of traffic, side by side: what is over-represented in the first."""
+
+import math
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pydantic import Field
+
+from logagent.errors import ToolError
+from logagent.evidence import Figure
+from logagent.logs import TimeWindow
+from logagent.query import LogQuery, Phrase, conjunction
+from logagent.stores._base import FieldCounts, Measure
+from logagent.tools import _patterns as patterns
+from logagent.tools._asked import Asked, ask, cited, indices, instant, number, parse, span
+from logagent.tools._base import Answer, Claim, RangeArgs, Row, Tool, ToolContext
+
+_ROLES = (
+    "service", "severity", "error_type", "host", "pod", "namespace", "container", "environment", "version", "status",
+    "logger", "url",
+)  # fmt: skip
+_DIMENSION = ("zone", "region", "node", "cluster", "tenant", "flag", "shard", "datacenter", "build", "method", "code")
+_MORE = 6
+_VALUES = 12
+_ROWS, _PATTERNS = 12, 8
+_LEAST_GAP = 0.02
+
+
+class CompareArgs(RangeArgs):
+    """Arguments of compare_windows."""
+
+    base_start: str | None = Field(None, description="Default: the run's baseline.")
+    base_end: str | None = None
+    base_query: str | None = Field(None, description="Default: query. Given alone, the same window is used.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    field: str
+    value: str
+    now: int
+    base: int
+    share: float
+    base_share: float
+
+    @property
+    def gap(self) -> float:
+        return self.share - self.base_share
+
+    @property
+    def weight(self) -> float:
+        """Share gained, in information: large and lopsided first."""
+        floor = 0.0005
+        return abs(self.gap) * abs(math.log((self.share + floor) / (self.base_share + floor)))
+
+
+def compare_windows(args: CompareArgs, context: ToolContext) -> Answer:
+    """Values and patterns that the first has more of, or less."""
+    asked = ask(args, context)
+    base = _base(args, asked, context)
+    found = context.store.count([Measure(asked.query), Measure(base)])
+    now, before = (one.value if isinstance(one.value, int) else 0 for one in found.values)
+    head = (
+        f"A {number(now)} events ({asked.said(found.completeness)}) against B {number(before)} "
+        f"({_base_text(args, asked)}, {span(base.window)}); field=value: share of A, share of B (count A | count B)"
+    )
+    if not now and not before:
+        return Answer(f"both empty: {head}")
+    values = _values(asked, base, (now, before), context)
+    mined = patterns.compare(context.store, asked.query, base)
+    shown = [one for one in mined.patterns if one.change != "steady"][:_PATTERNS]
+    patterns.count(context.store, shown, asked.query, base)
+    rows = [_row(one, asked) for one in values[:_ROWS]] + [patterns.row(one, asked.query) for one in shown]
+    words = f"words more frequent in A: {', '.join(mined.keywords)}" if mined.keywords else ""
+    same = "" if rows else "no difference in values or patterns"
+    return Answer(head, tuple(rows), same or words)
+
+
+def _base(args: CompareArgs, asked: Asked, context: ToolContext) -> LogQuery:
+    node = asked.node if args.base_query is None else parse(args.base_query, context.fields)
+    window = _base_window(args, asked, context)
+    return context.scope.query(node, window, indices(args.index_pattern, context))
+
+
+def _base_window(args: CompareArgs, asked: Asked, context: ToolContext) -> TimeWindow:
+    if args.base_start is None and args.base_end is None:
+        if args.base_query is not None:
+            return asked.window
+        window = patterns.base_window(context.scope.baselines)
+        if window is None:
+            raise ToolError("this run has no baseline: give base_start and base_end, or base_query")
+        return window
+    reach = context.scope.reach
+    start = instant(args.base_start, context) if args.base_start else reach.start
+    end = instant(args.base_end, context) if args.base_end else asked.window.start
+    if not start < end:
+        raise ToolError("base_start must lie before base_end")
+    return TimeWindow(_into(start, reach), _into(end, reach))
+
+
+def _into(at: datetime, reach: TimeWindow) -> datetime:
+    return min(max(at, reach.start), reach.end)
+
+
+def _base_text(args: CompareArgs, asked: Asked) -> str:
+    return asked.text if args.base_query is None else args.base_query
+
+
+def _values(asked: Asked, base: LogQuery, totals: tuple[int, int], context: ToolContext) -> list[_Difference]:
+    """Differences of all dimensions, most telling first: two requests."""
+    fields = context.fields
+    names = [role for role in _ROLES if fields.roles.get(role)]
+    taken = {choice.name for choices in fields.roles.values() for choice in choices}
+    plain = [
+        name
+        for name, kind in fields.names.items()
+        if name not in taken
+        and kind in {"keyword", "boolean", "text"}
+        and any(word in name.lower() for word in _DIMENSION)
+    ]
+    names += plain[:_MORE]
+    if not names:
+        return []
+    first = context.store.top_values(asked.query, names, size=_VALUES).fields
+    second = context.store.top_values(base, names, size=_VALUES).fields
+    found = [difference for a, b in zip(first, second, strict=True) for difference in _differences(a, b, totals)]
+    return sorted((one for one in found if abs(one.gap) >= _LEAST_GAP), key=lambda one: -one.weight)
+
+
+def _differences(first: FieldCounts, second: FieldCounts, totals: tuple[int, int]) -> list[_Difference]:
+    now = {term.value: term.count for term in first.values}
+    base = {term.value: term.count for term in second.values}
+    return [
+        _Difference(
+            first.field,
+            value,
+            now.get(value, 0),
+            base.get(value, 0),
+            now.get(value, 0) / max(totals[0], 1),
+            base.get(value, 0) / max(totals[1], 1),
+        )
+        for value in {**now, **base}
+        if not (value not in now and first.other) and not (value not in base and second.other)
+    ]
+
+
+def _row(one: _Difference, asked: Asked) -> Row:
+    query = replace(asked.query, node=conjunction(asked.query.node, Phrase(one.field, one.value)))
+    claim = Claim(
+        "distribution",
+        f"{one.field}={one.value}: {one.share:.0%} of A, {one.base_share:.0%} of B",
+        cited(query, Figure("count")),
+        value=one.now,
+        unit="events",
+        baseline_value=one.base,
+        service=one.value if one.field == "service" else "",
+    )
+    text = f"{one.field}={one.value}: {one.share:.0%}, {one.base_share:.0%} ({number(one.now)} | {number(one.base)})"
+    return Row(text, claim=claim)
+
+
+TOOL = Tool(
+    CompareArgs,
+    compare_windows,
+    "Compares two windows, or two filters: which field values and patterns are over-represented in the first. "
+    "Use it to separate failing from healthy traffic, before from after.",
+    cost="high",
+)

@@ -1,0 +1,118 @@
+"""Failing events by one dimension, in the window and in the baseline."""
+
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import Field
+
+from logagent.analysis.pattern_query import failing_node
+from logagent.errors import ToolError
+from logagent.evidence import Figure
+from logagent.fields import FieldMap
+from logagent.logs import Severity, TermCount, TimeWindow
+from logagent.query import Node, Phrase, conjunction
+from logagent.stores._base import Measure
+from logagent.tools import get_log_patterns
+from logagent.tools._asked import Asked, ask, cited, number, span
+from logagent.tools._base import Answer, Claim, RangeArgs, Row, Tool, ToolContext
+from logagent.tools._nothing import explain
+
+_ROLES = {"error_class": "error_type", "service": "service", "host": "host"}
+
+
+class ErrorStatsArgs(RangeArgs):
+    """Arguments of get_error_stats."""
+
+    group_by: Literal["error_class", "message", "service", "host"] = Field("service")
+    size: int = Field(10, ge=1, le=25)
+
+
+def get_error_stats(args: ErrorStatsArgs, context: ToolContext) -> Answer:
+    """Failing events in all and by value, most frequent first, then what failed before and no longer does."""
+    asked = _failing(ask(args, context), context.fields)
+    if args.group_by == "message":
+        return get_log_patterns.answer(asked, args.size, context)
+    role = _ROLES[args.group_by]
+    if not context.fields.roles.get(role):
+        known = [name for name, role in _ROLES.items() if context.fields.roles.get(role)]
+        raise ToolError(f"no field plays {args.group_by} here; group_by: {', '.join([*known, 'message'])}")
+    base = get_log_patterns.baseline(asked, context)
+    window = base.window if base is not None else None
+    total, before, whole = _totals(asked, window, context)
+    if not total and not before:
+        return Answer(f"0 failing events: {asked.said()}", tail=explain(asked, context))
+    top = context.store.top_values(asked.query, [role], size=args.size, baseline=window)
+    counts = top.fields[0]
+    gone = _gone(args.size, role, asked, base.window, context) if base is not None else []
+    values = [*counts.values, *(term for term in gone if term.value not in {one.value for one in counts.values})]
+    against = f"; base = {span(window)}" if window else "; no baseline"
+    head = (
+        f"{number(total)} failing of {number(whole)} events, base {number(before)}; by {args.group_by} (now | base): "
+        f"{asked.said(top.completeness)}{against}"
+    )
+    rows = [_total_row(asked, total, before), *(_row(term, role, args.group_by, asked) for term in values)]
+    return Answer(head, tuple(rows), _rest(counts.other, counts.missing, args.group_by))
+
+
+def _failing(asked: Asked, fields: FieldMap) -> Asked:
+    """The question narrowed to failing events; where nothing tells them apart it says so and counts all."""
+    severity = any(fields.levels.get(level) for level in (Severity.ERROR, Severity.FATAL))
+    severity = severity or (bool(fields.roles.get("severity")) and not fields.levels)
+    node = failing_node(severity=severity, status=bool(fields.roles.get("status")))
+    if node is None:
+        return replace(asked, notes=(*asked.notes, "no level and no status here: all events are counted"))
+    narrowed = conjunction(asked.query.node, node)
+    return replace(asked, query=replace(asked.query, node=narrowed), node=conjunction(asked.node, node))
+
+
+def _totals(asked: Asked, base: TimeWindow | None, context: ToolContext) -> tuple[int, int, int]:
+    """Failing now, failing in the baseline, all events now: one request."""
+    window = asked.window
+    old = replace(asked.query, window=base or window)
+    everything = context.scope.query(window=window, indices=asked.query.indices)
+    found = context.store.count([Measure(asked.query), Measure(old), Measure(everything)]).values
+    now, before, whole = (one.value if isinstance(one.value, int) else 0 for one in found)
+    return now, before if base else 0, whole
+
+
+def _gone(size: int, role: str, asked: Asked, base: TimeWindow | None, context: ToolContext) -> list[TermCount]:
+    """Values frequent in the baseline, counted in the window: what failed before and stopped."""
+    old = replace(asked.query, window=base)
+    found = context.store.top_values(old, [role], size=size, baseline=asked.window).fields[0]
+    return [TermCount(term.value, term.baseline, term.count) for term in found.values]
+
+
+def _row(term: TermCount, role: str, group: str, asked: Asked) -> Row:
+    node: Node = conjunction(asked.query.node, Phrase(role, term.value))
+    claim = Claim(
+        "count",
+        f"failing events, {group} {term.value}",
+        cited(replace(asked.query, node=node), Figure("count")),
+        value=term.count,
+        unit="events",
+        baseline_value=term.baseline,
+        service=term.value if role == "service" else "",
+    )
+    return Row(f"{number(term.count)} | {number(term.baseline)} | {term.value}", claim=claim)
+
+
+def _total_row(asked: Asked, total: int, before: int) -> Row:
+    claim = Claim(
+        "count", f"failing events ({asked.text})", cited(asked.query), value=total, unit="events", baseline_value=before
+    )
+    return Row(f"{number(total)} | {number(before)} | all failing", claim=claim)
+
+
+def _rest(other: int, missing: int, group: str) -> str:
+    parts = [f"{number(other)} more in other values"] if other else []
+    parts += [f"{number(missing)} have no {group}"] if missing else []
+    return "; ".join([*parts, "more: add service:… or group_by message"] if parts else [])
+
+
+TOOL = Tool(
+    ErrorStatsArgs,
+    get_error_stats,
+    "Counts failing events by error_class, message pattern, service or host, in the window and in the baseline. "
+    "Use it to see what grew in one service or after a filter.",
+    cost="medium",
+)

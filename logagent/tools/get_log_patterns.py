@@ -1,0 +1,60 @@
+"""All lines grouped into patterns, in the window and in the baseline."""
+
+from pydantic import Field
+
+from logagent.query import LogQuery
+from logagent.tools import _patterns as patterns
+from logagent.tools._asked import Asked, ask, number, span
+from logagent.tools._base import Answer, RangeArgs, Tool, ToolContext
+from logagent.tools._nothing import explain
+
+
+class PatternArgs(RangeArgs):
+    """Arguments of get_log_patterns."""
+
+    size: int = Field(12, ge=1, le=patterns.MOST, description="Default 12, at most 25.")
+
+
+def get_log_patterns(args: PatternArgs, context: ToolContext) -> Answer:
+    """Patterns new, spiking or vanished first."""
+    return answer(ask(args, context), args.size, context)
+
+
+def answer(asked: Asked, size: int, context: ToolContext) -> Answer:
+    """Patterns of what was asked, against the run's baseline; also `get_error_stats` by message."""
+    base = baseline(asked, context)
+    mined = patterns.compare(context.store, asked.query, base)
+    if not mined.patterns:
+        return Answer(f"0 events: {asked.said(mined.completeness)}", tail=explain(asked, context))
+    shown = mined.patterns[:size]
+    patterns.count(context.store, shown, asked.query, base)
+    changes = [one.change for one in mined.patterns]
+    kinds = ", ".join(f"{kind} {changes.count(kind)}" for kind in ("new", "spiking", "vanished"))
+    against = f"; baseline {span(base.window)}" if base is not None else "; no baseline"
+    sampled = "" if mined.exact else "; patterns from a sample, figures counted in full"
+    head = (
+        f"{number(mined.total)} events, {len(shown)} of {len(mined.patterns)} patterns shown ({kinds}; "
+        f"now | base | first | service level | text): {asked.said(mined.completeness)}{against}{sampled}"
+    )
+    words = f"more frequent words: {', '.join(mined.keywords)}" if mined.keywords and base is not None else ""
+    more = "more: add service:…, or a shorter span" if len(mined.patterns) > size else ""
+    return Answer(
+        head, tuple(patterns.row(one, asked.query) for one in shown), "; ".join(t for t in (words, more) if t)
+    )
+
+
+def baseline(asked: Asked, context: ToolContext) -> LogQuery | None:
+    """The same question over the run's baseline; None where there is none, or where it is the window itself."""
+    window = patterns.base_window(context.scope.baselines)
+    if window is None or window == asked.window:
+        return None
+    return LogQuery(window, asked.query.node, asked.query.indices)
+
+
+TOOL = Tool(
+    PatternArgs,
+    get_log_patterns,
+    "Groups all lines (not only errors) into patterns with counts in window and baseline: new, spiking, vanished. "
+    "Use it when errors alone do not explain the symptom.",
+    cost="medium",
+)

@@ -1,0 +1,100 @@
+"""Counts over time, in all or for each value of a field."""
+
+from itertools import groupby
+
+from pydantic import Field
+
+from logagent.errors import ToolError
+from logagent.evidence import Figure
+from logagent.logs import TimeWindow
+from logagent.query import Phrase, conjunction
+from logagent.stores._base import Series
+from logagent.tools._asked import Asked, ask, cited, clock, number
+from logagent.tools._base import Answer, Claim, RangeArgs, Row, Tool, ToolContext
+from logagent.tools._nothing import explain
+
+_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 604800)
+_BUCKETS, _SPLIT_BUCKETS, _MOST_BUCKETS = 60, 30, 120
+_RUN = 3
+"""Equal neighbours from which a run is written as `0x12`."""
+
+
+class TimelineArgs(RangeArgs):
+    """Arguments of get_timeline."""
+
+    split_by: str | None = Field(None, description="A role or field: one series a value.")
+    interval_seconds: int | None = Field(None, ge=1)
+    size: int = Field(8, ge=1, le=20, description="Most series.")
+
+
+def get_timeline(args: TimelineArgs, context: ToolContext) -> Answer:
+    """One row a series: total, first and last bucket with events, peak, and the counts."""
+    asked = ask(args, context)
+    if args.split_by and not context.fields.knows(args.split_by):
+        known = [role for role in context.fields.roles if role not in {"timestamp", "message"}]
+        raise ToolError(
+            f"unknown field {args.split_by!r}; split_by: {', '.join(known)}, or a field of list_log_sources"
+        )
+    step, note = _step(asked.window, args)
+    found = context.store.count_over_time(
+        [asked.query], interval_seconds=step, split=args.split_by or "", size=args.size
+    )
+    series = [one for one in found.series if any(bucket.count for bucket in one.buckets)]
+    if not series:
+        return Answer(f"0 events: {asked.said(found.completeness)}", tail=explain(asked, context))
+    head = f"events per {step} s{note}, buckets from {clock(found.series[0].buckets[0].at, asked.window)}"
+    head += f", by {args.split_by}" if args.split_by else ""
+    rows = tuple(_row(one, args.split_by or "", asked) for one in series)
+    more = f"only the {args.size} most frequent values" if args.split_by and len(series) >= args.size else ""
+    return Answer(f"{head}: {asked.said(found.completeness)}", rows, more)
+
+
+def _step(window: TimeWindow, args: TimelineArgs) -> tuple[int, str]:
+    most = _SPLIT_BUCKETS if args.split_by else _BUCKETS
+    if args.interval_seconds is not None:
+        if window.seconds / args.interval_seconds <= _MOST_BUCKETS:
+            return args.interval_seconds, ""
+        most = _MOST_BUCKETS
+    step = next((step for step in _STEPS if window.seconds / step <= most), _STEPS[-1])
+    return step, f" (widened from {args.interval_seconds} s)" if args.interval_seconds else ""
+
+
+def _row(series: Series, split: str, asked: Asked) -> Row:
+    total = sum(bucket.count for bucket in series.buckets)
+    busy = [bucket for bucket in series.buckets if bucket.count]
+    peak = max(busy, key=lambda bucket: bucket.count)
+    name = series.name if split else "all"
+    node = conjunction(asked.query.node, Phrase(split, series.name)) if split else asked.query.node
+    shape = (
+        f"first {clock(busy[0].at, asked.window)}, last {clock(busy[-1].at, asked.window)}, "
+        f"peak {number(peak.count)} at {clock(peak.at, asked.window)}"
+    )
+    query = type(asked.query)(asked.query.window, node, asked.query.indices)
+    claim = Claim(
+        "count",
+        f"{name}: events over time ({asked.text}), {shape}",
+        cited(query, Figure("count")),
+        value=total,
+        unit="events",
+        service=series.name if split == "service" else "",
+        onset=busy[0].at,
+    )
+    counts = _runs([bucket.count for bucket in series.buckets])
+    return Row(f"{name}: {number(total)}, {shape} | {counts}", claim=claim)
+
+
+def _runs(counts: list[int]) -> str:
+    """`0x12 3 40 412`: long runs of one count are folded."""
+    parts = []
+    for count, group in groupby(counts):
+        length = len(list(group))
+        parts += [f"{count}x{length}"] if length >= _RUN else [str(count)] * length
+    return " ".join(parts)
+
+
+TOOL = Tool(
+    TimelineArgs,
+    get_timeline,
+    "Counts per time bucket, optionally split by a field. Use it for order and duration: what began first, did it stop, "
+    "does it come and go.",
+)

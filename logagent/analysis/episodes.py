@@ -223,10 +223,10 @@ def steady_errors(study: Study) -> list[Fact]:
 
 def _steady(study: Study, template: int, events: Sequence[Event]) -> Fact:
     window, service = study.window, events[0].service
-    traces = [event.trace for event in events if event.trace in window.traces]
-    kinds = Counter(window.entry(trace) for trace in traces if trace)
+    traces = [trace for trace, _ in window.first_places.get(template, ())]
+    kinds = Counter(window.entry(trace) for trace in traces)
     breadth = sum(1 for number in kinds.values() if number > 1)
-    callers = {window.trace_docs[window.traces[trace][0]].service for trace in traces if trace} - {service}
+    callers = {window.trace_docs[window.traces[trace][0]].service for trace in traces} - {service}
     where = f", in {breadth} kinds of request" if traces else ""
     number = study.number(events)
     return Fact(
@@ -237,7 +237,7 @@ def _steady(study: Study, template: int, events: Sequence[Event]) -> Fact:
         None,
         template,
         weight=1.0 if breadth > 1 and callers else 0.3,
-        units=frozenset(trace for trace in traces if trace),
+        units=frozenset(traces),
         figures={
             "count": number,
             "breadth": breadth,

@@ -247,7 +247,7 @@ def _shares(study: Study, service: str) -> list[Point]:
 
 
 def _cells(study: Study, indices: Sequence[int]) -> list[float]:
-    row = study.series(indices, study.tested_weights)
+    row = study.series(indices, study.weights)
     return [row[place] + row[place + 1] for place in range(0, BUCKETS, BUCKETS // _ERROR_CELLS)]
 
 

@@ -51,8 +51,9 @@ class AgentLimits:
     max_requests: int | None = None
     """Round trips to the log store, those of the survey included."""
     max_cost: float | None = None
-    price: tuple[float, float] | None = None
-    """Money for a million input and output tokens, in the currency of `max_cost`."""
+    price_input: float = 0.0
+    """Money for a million input tokens, in the currency of `max_cost`."""
+    price_output: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +90,16 @@ class Agent:
     _notices: list[str] = field(default_factory=list)
     _tools: tuple[ToolDeclaration, ...] = ()
 
-    def investigate(self, question: str, digest: ModelText) -> Outcome:
+    def investigate(self, question: str, digest: str) -> Outcome:
         """Answer a question from the digest and the tools.
+
+        Both texts are masked and sanitised here, whatever was done to them before.
 
         Mistakes of the model go back to it, to read and mend; whatever ends the run is an Outcome.
         """
         started = self.clock()
         context = self.context
+        digest = sanitise_block(context.redact(digest))
         context.shown.append(digest)
         self._tools = self.registry.declarations
         system = system_prompt(context, language=self.language, turns=self.limits.max_turns)
@@ -193,8 +197,7 @@ class Agent:
         return self.limits.deadline is not None and self.clock() >= self.limits.deadline - _MARGIN_S
 
     def _cost(self, ahead: int = 0) -> float:
-        per_input, per_output = self.limits.price or (0.0, 0.0)
-        return ((self._input + ahead) * per_input + self._output * per_output) / 1e6
+        return ((self._input + ahead) * self.limits.price_input + self._output * self.limits.price_output) / 1e6
 
     def _fitting(self, talk: Talk) -> Sequence[Message]:
         """The messages, shortened until they take at most 60 % of the window."""

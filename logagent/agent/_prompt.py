@@ -33,10 +33,10 @@ def system_prompt(context: ToolContext, *, language: str, turns: int) -> ModelTe
     return ModelText(f"{say('system.fixed')}\n\n{filled}")
 
 
-def user_message(question: str, digest: ModelText, context: ToolContext) -> ModelText:
+def user_message(question: str, digest: str, context: ToolContext) -> ModelText:
     """The question, then the digest between the marks of the run."""
     asked = cut(sanitise_block(context.redact(question.strip() or say("user.question"))), _QUESTION)
-    framed = digest if digest.startswith(f"<<{context.nonce}|") else frame(digest, context)
+    framed = digest if digest.startswith(f"<<{context.nonce}|") else frame(ModelText(digest), context)
     return ModelText(say("user.message", question=asked, digest=framed))
 
 

@@ -108,7 +108,16 @@ _BLOCKS = (
     _rule("hash", "{ssha", r"\{SSHA(?:256|512)?\}[\w+/=]{20,200}"),
 )  # fmt: skip
 
-RULES = (*_WEB, *_PROVIDERS, *_BLOCKS)
+
+def _by_clue(rules: tuple[Rule, ...]) -> dict[str, tuple[Rule, ...]]:
+    """Rules by the literal that calls for them."""
+    clues = dict.fromkeys(clue for rule in rules for clue in rule.clues)
+    return {clue: tuple(rule for rule in rules if clue in rule.clues) for clue in clues}
+
+
+_ANYWHERE = _by_clue((*_WEB, *_BLOCKS))
+_IN_LONG_WORDS = _by_clue(_PROVIDERS)
+_LONG_WORD = re.compile(r"[a-z0-9_.+/=:~@-]{15,}")
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _BODY = re.compile(
@@ -121,12 +130,14 @@ _PEM_LONGEST = 32_768
 def find(view: View) -> Iterator[Hit]:
     """All hits of all rules, rule by rule."""
     text, lower = view.text, view.lower
-    for rule in RULES:
-        if any(clue in lower for clue in rule.clues):
-            group: str | int = "s" if "s" in rule.pattern.groupindex else 0
-            for match in rule.pattern.finditer(text):
-                if not rule.random or _looks_random(match[group]):
-                    yield Hit(match.start(group), match.end(group), rule.kind)
+    called = [_ANYWHERE[clue] for clue in _ANYWHERE if clue in lower]
+    if long_words := " ".join(_LONG_WORD.findall(lower)):
+        called += [_IN_LONG_WORDS[clue] for clue in _IN_LONG_WORDS if clue in long_words]
+    for rule in dict.fromkeys(rule for rules in called for rule in rules):
+        group: str | int = "s" if "s" in rule.pattern.groupindex else 0
+        for match in rule.pattern.finditer(text):
+            if not rule.random or _looks_random(match[group]):
+                yield Hit(match.start(group), match.end(group), rule.kind)
     if "private key" in lower:
         yield from _pem(text)
 

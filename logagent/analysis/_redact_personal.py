@@ -8,7 +8,9 @@ from logagent.analysis._redact_view import Hit, View
 
 # -- e-mail --------------------------------------------------------------------------------------------------------
 
-_EMAIL = re.compile(r"(?P<local>[A-Za-z0-9._%+'-]{1,64})@(?P<domain>(?:[A-Za-z0-9-]{1,63}\.){1,8}(?P<tld>[A-Za-z]{2,24}))(?![\w-])")
+_EMAIL = re.compile(
+    r"(?P<local>[A-Za-z0-9._%+'-]{1,64})@(?P<domain>(?:[A-Za-z0-9-]{1,63}\.){1,8}(?P<tld>[A-Za-z]{2,24}))(?![\w-])"
+)
 _GENERIC = frozenset(
     """com org net edu gov mil int info biz name pro dev app aero jobs museum coop mobi travel tel asia cat post arpa
     online site store shop tech cloud agency email digital systems solutions services company group team works studio
@@ -58,7 +60,8 @@ def _is_mail(match: re.Match[str], text: str) -> bool:
 
 # -- numbers -------------------------------------------------------------------------------------------------------
 
-_DIGITS = re.compile(r"\d(?:[ -]?\d){12,18}")
+_CANDIDATE = re.compile(r"[0-9]{4}[0-9 -]{8,60}[0-9][Xx]?")
+_DIGITS = re.compile(r"[0-9](?:[ -]?[0-9]){12,18}")
 _GROUPED = re.compile(r"\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}\Z|\d{4}([ -])\d{6}\2\d{4,5}\Z")
 _CARD_WORDS = re.compile(r"(?i:card|\bpan\b|pan=|credit|debit|visa|mastercard|amex|卡号|银行卡|信用卡)")
 _ID_KEY = re.compile(
@@ -84,7 +87,13 @@ _SURE_LENGTHS = frozenset({15, 16})
 
 
 def _numbers(text: str) -> Iterator[Hit]:
-    for match in _DIGITS.finditer(text):
+    for candidate in _CANDIDATE.finditer(text):
+        yield from _cards(text, candidate)
+        yield from _residents(text, candidate)
+
+
+def _cards(text: str, candidate: re.Match[str]) -> Iterator[Hit]:
+    for match in _DIGITS.finditer(text, candidate.start(), candidate.end()):
         digits = match[0].replace(" ", "").replace("-", "")
         if not _stands_alone(text, match.start(), match.end()):
             continue
@@ -164,43 +173,60 @@ _NATIONAL = re.compile(r"\(?\d{2,5}\)?(?:[ ./-]?\d{2,8}){1,4}")
 _PHONE_WORDS = re.compile(
     r"(?i:phone|\btel\b|telephone|mobile|\bmob\b|msisdn|\bcell|\bfax\b|\bsms\b|whatsapp|caller|callee|手机|电话|联系方式)"
 )
+_PHONE_CLUES = ("phone", "tel", "mob", "msisdn", "cell", "fax", "sms", "whatsapp", "calle", "手机", "电话", "联系")
 _CLUE_GAP = 30
+_E164 = range(10, 16)
+_NATIONAL_SIZES = range(9, 13)
 
 
 def _phones(text: str, lower: str) -> Iterator[Hit]:
     if "+" in text:
         for match in _PLUS.finditer(text):
-            digits = sum(char.isdigit() for char in match[0])
-            before = text[match.start() - 1 : match.start()] if match.start() else ""
-            after = text[match.end() : match.end() + 1]
-            if 10 <= digits <= 15 and not before.isalnum() and before not in {"+", "/"} and not after.isalnum():  # noqa: PLR2004 - E.164
+            if _is_international(text, match):
                 yield Hit(match.start(), match.end(), "phone")
-    if any(word in lower for word in ("phone", "tel", "mob", "msisdn", "cell", "fax", "sms", "whatsapp", "calle", "手机", "电话", "联系")):
+    if any(word in lower for word in _PHONE_CLUES):
         for clue in _PHONE_WORDS.finditer(text):
-            for match in _NATIONAL.finditer(text, clue.end(), clue.end() + _CLUE_GAP + 20):
-                digits = [char for char in match[0] if char.isdigit()]
-                if match.start() - clue.end() > _CLUE_GAP or not 9 <= len(digits) <= 12:  # noqa: PLR2004
-                    continue
-                if _stands_alone(text, match.start(), match.end()) and not _is_time(match[0]):
-                    yield Hit(match.start(), match.end(), "phone")
+            yield from _local_numbers(text, clue.end())
+
+
+def _is_international(text: str, match: re.Match[str]) -> bool:
+    size = sum(char.isdigit() for char in match[0])
+    before = text[match.start() - 1 : match.start()] if match.start() else ""
+    after = text[match.end() : match.end() + 1]
+    return size in _E164 and not before.isalnum() and before not in {"+", "/"} and not after.isalnum()
+
+
+def _local_numbers(text: str, at: int) -> Iterator[Hit]:
+    """National forms within 30 characters behind a word that announces one."""
+    for match in _NATIONAL.finditer(text, at, at + _CLUE_GAP + 20):
+        size = sum(char.isdigit() for char in match[0])
+        near = match.start() - at <= _CLUE_GAP and size in _NATIONAL_SIZES
+        if near and _stands_alone(text, match.start(), match.end()) and not _is_time(match[0]):
+            yield Hit(match.start(), match.end(), "phone")
 
 
 def _is_time(shown: str) -> bool:
     return re.match(r"\d{4}-\d\d-\d\d|1[67]\d{8}\Z|(?:\d{1,3}\.){3}\d{1,3}", shown) is not None
 
 
-_RESIDENT = re.compile(r"(?<![\w.-])[1-8]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx](?![\w-])")
+_RESIDENT = re.compile(
+    r"(?<![\w.-])[1-8]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx](?![\w-])"
+)
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _SSN = re.compile(r"(?<![\d-])(?!000|666|9)\d{3}[- ](?!00)\d\d[- ](?!0000)\d{4}(?![\d-])")
 _SSN_WORDS = re.compile(r"(?i:\bssn\b|social.?security|ssn)")
 
 
-def _national(text: str, lower: str) -> Iterator[Hit]:
-    for match in _RESIDENT.finditer(text):
+def _residents(text: str, candidate: re.Match[str]) -> Iterator[Hit]:
+    """Resident ids of China, by their date and check digit."""
+    for match in _RESIDENT.finditer(text, candidate.start(), candidate.end()):
         digits = match[0]
         check = "10X98765432"[sum(int(d) * w for d, w in zip(digits[:17], _WEIGHTS, strict=True)) % 11]
         if digits[17].upper() == check:
             yield Hit(match.start(), match.end(), "national_id")
+
+
+def _national(text: str, lower: str) -> Iterator[Hit]:
     if "ssn" in lower or "social" in lower:
         for match in _SSN.finditer(text):
             if _SSN_WORDS.search(text, max(0, match.start() - 48), match.start()):
@@ -214,7 +240,9 @@ def addresses(text: str) -> Iterator[Hit]:
     """Public IPv4 addresses (off by default: `redact.addresses`)."""
     for match in _ADDRESS.finditer(text):
         try:
-            public = not ipaddress.ip_address(match[0]).is_private or match[0].startswith(("198.51.", "203.0.113", "192.0.2."))
+            public = not ipaddress.ip_address(match[0]).is_private or match[0].startswith(
+                ("198.51.", "203.0.113", "192.0.2.")
+            )
         except ValueError:
             continue
         if public:

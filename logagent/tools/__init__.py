@@ -1,1 +1,6 @@
 """The tools of the model: one public module each, exporting `TOOL`; underscore modules are machinery."""
+
+from logagent.tools._base import Tool, ToolContext
+from logagent.tools._registry import ToolRegistry, ToolResult
+
+__all__ = ["Tool", "ToolContext", "ToolRegistry", "ToolResult"]

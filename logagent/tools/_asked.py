@@ -103,7 +103,7 @@ def _window(start: str | None, end: str | None, context: ToolContext) -> tuple[T
     if first is None:
         first = scope.window.start if last is None or last > scope.window.start else scope.reach.start
     if last is None:
-        last = scope.window.end if first < scope.window.end else scope.reach.end
+        last = scope.window.end if first < scope.window.end else max(scope.reach.end, first)
     if first > last:
         raise ToolError(f"start_time {iso(first)} is later than end_time {iso(last)}")
     return _clipped(first, last, scope.reach)

@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
 
+import logagent.tools
 from logagent import plugins
-from logagent import tools as builtin
 from logagent.analysis.redact import ModelText
 from logagent.analysis.sanitise import sanitise
 from logagent.analysis.trim import cut, tokens_in
@@ -62,20 +62,14 @@ class Job:
 
 @dataclass(slots=True)
 class ToolRegistry:
-    """All tools by name. `approve` is asked before a restricted tool runs."""
+    """All tools by name; those of `logagent.tools` by default. `approve` is asked before a restricted tool runs."""
 
-    tools: Mapping[str, Tool]
+    tools: Mapping[str, Tool] = field(default_factory=lambda: found_in(logagent.tools))
     approve: Approve = lambda _name, _arguments: False
     schemas: dict[str, dict[str, Any]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.schemas = {name: wire_schema(tool.args) for name, tool in self.tools.items()}
-
-    @classmethod
-    def discover(cls, package: ModuleType = builtin, approve: Approve | None = None) -> "ToolRegistry":
-        """All tools of a package, in order of name: each public module exports `TOOL`."""
-        found = {name: module.TOOL for name, module in plugins.modules(package)}
-        return cls(found, approve) if approve else cls(found)
 
     @property
     def declarations(self) -> tuple[ToolDeclaration, ...]:
@@ -154,6 +148,11 @@ class ToolRegistry:
     def outline(self, name: str) -> str:
         """The arguments of a tool in one line."""
         return outline(self.schemas[name])
+
+
+def found_in(package: ModuleType) -> dict[str, Tool]:
+    """All tools of a package, in order of name: each public module exports `TOOL`. There is no list to edit."""
+    return {name: module.TOOL for name, module in plugins.modules(package)}
 
 
 def _error(error: LogAgentError, context: ToolContext) -> ModelText:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 
 from logagent.evidence import EvidenceQuery, Figure
-from logagent.fields import FieldMap
 from logagent.logs import LogRecord, TimeWindow
 from logagent.query import LogQuery, to_text
 from logagent.tools._asked import clock
@@ -12,9 +11,9 @@ from logagent.tools._base import Claim, Row
 _ONCE = 1
 
 
-def rows(records: Iterable[LogRecord], query: LogQuery, fields: FieldMap) -> tuple[Row, ...]:
+def rows(records: Iterable[LogRecord], query: LogQuery) -> tuple[Row, ...]:
     """One row for each run of alike neighbours, in the order given."""
-    return tuple(_row(group, query, fields) for group in _folded(records))
+    return tuple(_row(group, query) for group in _folded(records))
 
 
 def _folded(records: Iterable[LogRecord]) -> Iterator[list[LogRecord]]:
@@ -32,7 +31,7 @@ def _alike(record: LogRecord) -> tuple[str, ...]:
     return record.service, record.level, record.error_type, record.message, record.error_message
 
 
-def _row(group: list[LogRecord], query: LogQuery, fields: FieldMap) -> Row:
+def _row(group: list[LogRecord], query: LogQuery) -> Row:
     record, last = group[0], group[-1]
     after = f"x {len(group)}" if len(group) > _ONCE else ""
     if after and last.timestamp is not None:

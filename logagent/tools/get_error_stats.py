@@ -43,7 +43,7 @@ def get_error_stats(args: ErrorStatsArgs, context: ToolContext) -> Answer:
         return Answer(f"0 failing events: {asked.said()}", tail=explain(asked, context))
     top = context.store.top_values(asked.query, [role], size=args.size, baseline=window)
     counts = top.fields[0]
-    gone = _gone(args.size, role, asked, base.window, context) if base is not None else []
+    gone = _gone(args.size, role, asked, window, context) if window else []
     values = [*counts.values, *(term for term in gone if term.value not in {one.value for one in counts.values})]
     against = f"; base = {span(window)}" if window else "; no baseline"
     head = (

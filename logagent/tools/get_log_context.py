@@ -34,10 +34,10 @@ def get_log_context(args: ContextArgs, context: ToolContext) -> Answer:
         raise ToolError(f"{args.evidence_id[:20]} was not issued in this run; ids go up to {last}")
     record = _record(row, context)
     same, node = _same(args.same, record)
-    page = context.store.around(record.id, context.scope.query(node, context.scope.reach), limit=args.size)
+    query = context.scope.query(node, context.scope.reach)
+    page = context.store.around(record.id, query, limit=args.size)
     head = f"{len(page.records)} lines around {row.id}, same {same}, oldest first; {complete(page.completeness)}"
-    query = LogQuery(context.scope.reach, node)
-    return Answer(head, rows(page.records, context.scope.query(node, query.window), context.fields))
+    return Answer(head, rows(page.records, query))
 
 
 def _record(row: Evidence, context: ToolContext) -> LogRecord:

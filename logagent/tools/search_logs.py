@@ -38,7 +38,7 @@ def search_logs(args: SearchLogsArgs, context: ToolContext) -> Answer:
     capped = f" (cap {MOST})" if args.size > MOST else ""
     head = f"{total}, {len(page.records)} shown{capped}, {args.order} first: {asked.said(page.completeness)}"
     tail = _narrower(asked, context) if page.total > len(page.records) else ""
-    return Answer(head, rows(page.records, asked.query, context.fields), tail)
+    return Answer(head, rows(page.records, asked.query), tail)
 
 
 def _narrower(asked: Asked, context: ToolContext) -> str:

@@ -33,8 +33,7 @@ _INNOCENT_LAST = frozenset(
     failures retries ref refs store version arn namespace mount class usage limit budget bucket buckets ttl refresh
     lifetime algorithm alg format regex pattern mode status state cache rate issuer header prefix size seconds ms time
     date created updated valid invalid missing exception filter handler generator factory util utils helper checker
-    resolver parser interceptor controller review requests request response total used remaining"""
-    .split()
+    resolver parser interceptor controller review requests request response total used remaining""".split()
 )
 _INNOCENT_FIRST = frozenset(
     """next page continuation cancellation fencing resume sync unexpected max min total prompt completion num input

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from logagent.analysis.facts import Event, Fact
@@ -27,8 +28,12 @@ _ALL_GONE, _NEARLY_GONE = 3, 8
 _FACTOR, _TIMES_MORE = 3.0, 4
 _LESS_THAN = 4
 _READ = 2000
+_PROBED = 25
+"""Events of a pattern that are asked whether it holds durations at all."""
 _TIMED_TEXT, _SHORT_TEXT = 400, 300
 _CUT = 120
+_TEXT = 400
+"""Characters of a sample that are read for telling words."""
 _ERROR_KEYS = ("error", "err.", "exception", "reason", "cause")
 _NUMBER_KEYS = ("time", "duration", "latency", "elapsed", "status")
 
@@ -119,9 +124,10 @@ def _row(window: Window, group: _Group, cited: Mapping[int, Fact], split: tuple[
     sample = _sample(events, split[0])
     hit = next((hit for t in group.templates if (hit := window.hits.get(t)) is not None), None)
     told = hit is not None or not window.excused.isdisjoint(group.templates)
+    said = sample.message[:_TEXT]
     interest = _Interest(severity, change, before + after, window.total, cited=fact is not None, told=told)
     return PatternRow(
-        priority=_priority(interest, sample.message),
+        priority=_priority(interest, said),
         templates=tuple(group.templates),
         text=window.display(template),
         services=_services(events),
@@ -197,14 +203,17 @@ def _priority(interest: _Interest, sample: str) -> float:
 
 
 def _sample(events: Sequence[Event], split: float) -> Event:
-    timed = [
-        (max(found), event)
-        for event in events[:_READ]
-        if len(event.message) < _TIMED_TEXT and (found := durations(event.message))
-    ]
-    if timed:
+    if timed := _timed(events[:_PROBED]) and _timed(events[:_READ]):
         return max(timed, key=lambda pair: pair[0])[1]
     return next((event for event in events if event.time >= split), events[-1])
+
+
+def _timed(events: Sequence[Event]) -> list[tuple[float, Event]]:
+    return [
+        (max(found), event)
+        for event in events
+        if len(event.message) < _TIMED_TEXT and (found := durations(event.message))
+    ]
 
 
 def _error_texts(events: Sequence[Event]) -> list[str]:
@@ -212,8 +221,7 @@ def _error_texts(events: Sequence[Event]) -> list[str]:
     texts: Counter[str] = Counter()
     for event in events[:_READ]:
         for key, value in event.extra.items():
-            low = key.lower()
-            if isinstance(value, str) and "stack" not in low and any(word in low for word in _ERROR_KEYS):
+            if isinstance(value, str) and _names_error(key):
                 texts[f"{key}={' '.join(value[:_CUT].split())}"] += 1
     return [text for text, _ in texts.most_common(2)]
 
@@ -229,6 +237,13 @@ def _numbers(events: Sequence[Event]) -> list[str]:
     return [part for part in parts if part]
 
 
+@lru_cache(maxsize=4096)
+def _names_error(key: str) -> bool:
+    low = key.lower()
+    return "stack" not in low and any(word in low for word in _ERROR_KEYS)
+
+
+@lru_cache(maxsize=4096)
 def _telling(key: str) -> bool:
     low = key.lower()
     return any(word in low for word in _NUMBER_KEYS)

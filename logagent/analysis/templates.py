@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from logagent.analysis.events import error_fields
 from logagent.analysis.facts import Event
@@ -27,6 +28,9 @@ MASK = re.compile(
 """What varies from line to line. Linear: no alternative can match one stretch in two ways."""
 
 _SHOWN = {"id": "<id>", "url": "<url>", "time": "<time>", "ip": "<ip>", "hex": "<hex>", "path": "<path>", "key": "<id>"}
+_DATE = re.compile(r"\d{4}-\d\d-\d\d$")
+_REMEMBERED = 64
+"""Longest word whose mask is remembered: most words come again and again."""
 _LINED = re.compile(r"[#:]\d{1,9}$")
 """A call site with its line number."""
 
@@ -45,6 +49,7 @@ _STATUS = re.compile(
     r"([1-5])\d\d\b",
     re.IGNORECASE,
 )
+_STATUS_WORDS = ("http/", "status", "get", "post", "put", "delete", "patch", "head")
 _STATUS_LETTERS = "abcde"
 _FAILED_STATUS = "status-exx"
 
@@ -60,7 +65,20 @@ def mask(message: str) -> str:
     >>> mask("user 42 from 10.0.0.7:5432 in 12ms")
     'user <*> from <*> in <*>'
     """
-    return MASK.sub(SLOT, message[:LIMIT])
+    text = message[:LIMIT]
+    words = []
+    for word in text.split(" "):
+        masked = _mask_word(word) if len(word) <= _REMEMBERED else MASK.sub(SLOT, word)
+        if masked is None:
+            return MASK.sub(SLOT, text)
+        words.append(masked)
+    return " ".join(words)
+
+
+@lru_cache(maxsize=1 << 14)
+def _mask_word(word: str) -> str | None:
+    """One word between blanks, masked; None for a date, which may go on with its time behind the blank."""
+    return None if _DATE.search(word) else MASK.sub(SLOT, word)
 
 
 def typed_mask(message: str) -> str:
@@ -87,7 +105,11 @@ def keep_status(message: str) -> str:
     >>> keep_status("GET /cart 503")
     'GET /cart status-exx'
     """
-    return _STATUS.sub(lambda hit: f"{hit[1]}status-{_STATUS_LETTERS[int(hit[2]) - 1]}xx", message)
+    low = message.lower()
+    for word in _STATUS_WORDS:  # most messages hold none, and looking is much cheaper than matching
+        if word in low:
+            return _STATUS.sub(lambda hit: f"{hit[1]}status-{_STATUS_LETTERS[int(hit[2]) - 1]}xx", message)
+    return message
 
 
 class Drain:
@@ -124,9 +146,9 @@ class Drain:
 
     def display(self, template: int) -> str:
         """The template for readers: typed slots, and `<*>` where words were merged."""
-        typed = _SPLIT.split(typed_mask(self._raw[template]))
+        text = typed_mask(self._raw[template])
+        typed, delimiters = _SPLIT.split(text), _SPLIT.findall(text)
         words = iter(self._words[template])
-        delimiters = _SPLIT.findall(typed_mask(self._raw[template]))
         shown = [word if not word or next(words, "") != SLOT or word.startswith("<") else SLOT for word in typed]
         return "".join(word + gap for word, gap in zip(shown, [*delimiters, ""], strict=True)).strip()
 

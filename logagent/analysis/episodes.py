@@ -79,12 +79,15 @@ def _episode(study: Study, group: _Group, own: Sequence[float]) -> Fact | None:
 
 
 def _best(study: Study, counts: Sequence[float], exposure: Sequence[float]) -> EpisodeScan | None:
-    """The best stretch; where it ends before the span asked about, the best one inside that."""
+    """The best stretch; where that ends before the span asked about, it is cut out and the next one is looked for."""
     hit = scan_episode(counts, exposure, study.near_bucket())
-    if hit is None or study.asked is None or study.alert is not None:
+    if hit is None or study.asked is None or hit.last > study.window.bucket(study.asked[0]):
         return hit
-    first = study.window.bucket(study.asked[0])
-    return scan_episode(counts, exposure, lambda bucket: bucket >= first) if hit.last <= first else hit
+    return scan_episode(_without(counts, hit), _without(exposure, hit), study.near_bucket())
+
+
+def _without(row: Sequence[float], hit: EpisodeScan) -> list[float]:
+    return [0.0 if hit.first <= bucket < hit.last else value for bucket, value in enumerate(row)]
 
 
 def _fact(study: Study, group: _Group, hit: EpisodeScan, total: float) -> Fact:

@@ -136,7 +136,7 @@ def _after(text: str | None) -> str | None:
     """The end of the window is its last document: a millisecond later, since windows are half-open."""
     if not text:
         return None
-    at = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    at = datetime.fromisoformat(text)
     return datetime.fromtimestamp(at.timestamp() + 0.001, at.tzinfo).isoformat()
 
 
@@ -197,8 +197,8 @@ def _onset(row: Row, truth: Mapping[str, Any], diagnosis: Diagnosis) -> bool | N
         return None
     if diagnosis.onset is None:
         return False
-    found = datetime.fromisoformat(diagnosis.onset.started_at.replace("Z", "+00:00"))
-    at = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", str(label)).replace("Z", "+00:00"))
+    found = datetime.fromisoformat(diagnosis.onset.started_at)
+    at = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", str(label)))
     row.onset_error = round((found - at).total_seconds(), 1)
     return abs(row.onset_error) <= ONSET_SECONDS
 
@@ -232,7 +232,7 @@ def metrics(rows: list[Row]) -> dict[str, Any]:
 
 def _share(rows: list[Row], name: str) -> dict[str, int]:
     marked = [row.marks[name] for row in rows if row.marks.get(name) is not None]
-    crashed = sum(row.crashed for row in rows) if name in {"decisive_in_report"} else 0
+    crashed = sum(row.crashed for row in rows) if name == "decisive_in_report" else 0
     return {"right": sum(bool(mark) for mark in marked), "of": len(marked) + crashed}
 
 
@@ -258,9 +258,10 @@ def _table(rows: list[Row], answer: Mapping[str, Any]) -> str:
     for row in sorted(rows, key=lambda r: (not r.crashed, not r.marks.get("confident_wrong"), r.case)):
         bad = " ".join(name for name, mark in row.marks.items() if mark is False and name != "confident_wrong")
         wrong = " WRONG" if row.marks.get("confident_wrong") else ""
+        cost = f"{row.seconds:6.2f}s tok={row.tokens:5} req={row.requests:3}"
         lines.append(
-            f"{row.case[:48]:48} {row.outcome or 'CRASH':14} {row.found[:28]:28} {row.seconds:6.2f}s "
-            f"tok={row.tokens:5} req={row.requests:3} onset={row.onset_error}{wrong} missed: {bad or '-'} {row.why[-300:]}"
+            f"{row.case[:48]:48} {row.outcome or 'CRASH':14} {row.found[:28]:28} {cost} "
+            f"onset={row.onset_error}{wrong} missed: {bad or '-'} {row.why[-250:]}"
         )
     lines += [f"{name}: {value}" for name, value in answer["metrics"].items()]
     lines.append(f"seconds: {answer['seconds']}")

@@ -19,6 +19,7 @@ from logagent.stores._base import LogStore, Measure, Measured
 
 TOLERANCE = 0.01
 SLACK = 3
+RATIO_SLACK = 0.001
 """A count is verified within 1 % or 3 events."""
 DRIFT = 0.2
 """Up to this relative change a figure has drifted (late data); beyond it is contradicted."""
@@ -91,17 +92,16 @@ def _figure(row: Evidence, values: Sequence[Measured]) -> float | str | None:
 
 
 def _compare(row: Evidence, observed: float | str | None, now: datetime) -> Verification:
-    return Verification(_state(row.value, observed), "requery", now, observed, TOLERANCE)
+    state = _state(row.value, observed, ratio=row.query.figure.op == "ratio")
+    return Verification(state, "requery", now, observed, TOLERANCE)
 
 
-def _state(expected: float | str | None, observed: float | str | None) -> State:
+def _state(expected: float | str | None, observed: float | str | None, *, ratio: bool = False) -> State:
     """State of one figure; texts (instants) must be equal."""
     if isinstance(expected, str) or isinstance(observed, str) or expected is None or observed is None:
         return "verified" if expected == observed else "contradicted"
-    if isinstance(expected, float) and abs(expected) <= 1 and abs(observed) <= 1:
-        gap, slack = abs(expected - observed), max(TOLERANCE * abs(expected), 0.001)
-    else:
-        gap, slack = abs(expected - observed), max(TOLERANCE * abs(expected), SLACK)
+    gap = abs(expected - observed)
+    slack = max(TOLERANCE * abs(expected), RATIO_SLACK if ratio else SLACK)
     if gap <= slack or math.isclose(expected, observed):
         return "verified"
     return "drifted" if gap <= DRIFT * max(abs(expected), abs(observed)) else "contradicted"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from logagent.diagnosis import (
     Baseline,
@@ -361,9 +362,9 @@ def _caveats(findings: Findings, words: Words) -> list[Caveat]:
         ("future", description.future > 0, {"n": f"{description.future:,}"}),
         ("no_levels", not findings.levels_known, {}),
     ]
-    severe = {"suspicious": "warning", "unparsed": "warning", "future": "warning"}
+    severe: dict[str, Literal["warning"]] = {"suspicious": "warning", "unparsed": "warning", "future": "warning"}
     return [
-        Caveat(code=code, severity=severe.get(code, "info"), text=words.say(f"caveat.{code}", **values))  # type: ignore[arg-type]
+        Caveat(code=code, severity=severe.get(code, "info"), text=words.say(f"caveat.{code}", **values))
         for code, holds, values in found
         if holds
     ]

@@ -200,14 +200,24 @@ def _separating_rows(findings: Findings, service: str) -> list[str]:
     return rows
 
 
-def grounds(findings: Findings, service: str, contradicting: Sequence[str] = ()) -> Grounds:
-    """What code knows for and against a suspect; the same for a hypothesis by rule and one of the model."""
+def grounds(findings: Findings, service: str, contradicting: Sequence[str] = (), *, proposed: bool = False) -> Grounds:
+    """What code knows for and against a suspect; the same for a hypothesis by rule and one of the model.
+
+    Where the rules are undecided between suspects, a model's choice (`proposed`) counts if code has a fact that can be
+    a cause and a mechanism line or a discriminating row of that very suspect.
+    """
     conclusion = findings.conclusion
     suspect = suspect_of(findings, service) if service else None
     leads = bool(conclusion.ranking) and conclusion.ranking[0].service == service and conclusion.verdict == "cause"
     claims = [fact for fact in (suspect.facts if suspect else []) if fact.kind in CLAIMABLE]
     mechanism = mechanism_rows(findings, service) if service else []
-    chosen = bool(service) and not leads and bool(claims) and bool(mechanism or discriminating_rows(findings, service))
+    chosen = (
+        proposed
+        and bool(service)
+        and not leads
+        and bool(claims)
+        and bool(mechanism or discriminating_rows(findings, service))
+    )
     history = findings.baseline.history.total_seconds()
     before = sum(one.seconds for one in findings.good)
     length = max(findings.bad.seconds, 1e-6)

@@ -324,7 +324,7 @@ def _fact_row(run: Run, findings: Findings, fact: Fact) -> str:
         fact.text[:200],
         _query(run, Phrase("service", fact.service), findings.bad, Figure("documents")),
         value=len(records[:3]),
-        samples=tuple(r for r in records[:3] if r is not None),
+        samples=tuple(records[:3]),
         service=fact.service,
     )
     return row.id

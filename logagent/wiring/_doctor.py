@@ -18,6 +18,8 @@ Word = Literal["ok", "warn", "fail", "skip"]
 _ROLES: tuple[Role, ...] = ("service", "severity", "trace_id", "status", "host", "version")
 _LOW = 0.9
 _OLD_HOURS = 24
+SHOWN = 5
+"""Sources that are named in one line."""
 AREAS = ("config", "es", "fields", "llm")
 
 
@@ -95,8 +97,8 @@ def _rights(settings: Settings, description: Description) -> DoctorCheck:
 
 
 def _indices(description: Description) -> DoctorCheck:
-    names = ", ".join(f"{one.name} ({one.events:,} events)" for one in description.sources[:5])
-    more = f" and {len(description.sources) - 5} more" if len(description.sources) > 5 else ""
+    names = ", ".join(f"{one.name} ({one.events:,} events)" for one in description.sources[:SHOWN])
+    more = f" and {len(description.sources) - SHOWN} more" if len(description.sources) > SHOWN else ""
     if not description.events:
         return DoctorCheck(
             "indices", "fail", f"no events in {names or 'the scope'}", "logagent doctor --index 'logs-*'", 5

@@ -10,6 +10,8 @@ from logagent.stores._base import Description, LogStore, Measure
 
 LOOK_BACK = timedelta(days=7)
 DAY = timedelta(days=1)
+ALMOST = 0.9
+"""Hours, from which a shift by a whole hour is meant."""
 
 
 def explain_nothing(store: LogStore, scope: Scope, description: Description, services: tuple[str, ...] = ()) -> NoData:
@@ -64,4 +66,4 @@ def _hours_off(scope: Scope, description: Description) -> int:
     if description.last is None:
         return 0
     ahead = (description.last - scope.now).total_seconds() / 3600
-    return round(ahead) if ahead >= 0.9 and abs(ahead - round(ahead)) < 0.1 else 0
+    return round(ahead) if ahead >= ALMOST and abs(ahead - round(ahead)) < 1 - ALMOST else 0

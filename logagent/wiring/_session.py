@@ -1,8 +1,10 @@
 """One run from an open store to a Diagnosis; the same for the CLI, for files and for clusters."""
 
 import hashlib
+import secrets
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import BinaryIO, Literal, Self
@@ -23,7 +25,8 @@ from logagent.diagnosis import (
     ToolInfo,
     Usage,
 )
-from logagent.events import OnEvent
+from logagent.errors import StoreUnavailable
+from logagent.events import ModelReplied, OnEvent, RunEvent, StepFinished, ToolFinished
 from logagent.evidence import Ledger
 from logagent.query import to_text
 from logagent.settings import RunOptions, Settings
@@ -53,13 +56,14 @@ class Session:
         self, settings: Settings, options: RunOptions, on_event: OnEvent, stdin: BinaryIO | None = None
     ) -> None:
         self.settings = settings
-        self.on_event = on_event
-        self.progress = Progress(on_event)
+        self._listener = on_event
+        self.progress = Progress(self.on_event)
         self.created_at = datetime.now(UTC)
-        self.cases = CaseStore(settings.paths.cases)
-        self.id = self.cases.new_id(self.created_at)
+        self.cases = CaseStore(settings.paths.cases, lambda: datetime.now(UTC), keep_days=settings.cases.keep_days)
+        self.id, self.saves = case_id(self.cases, self.created_at, save=options.save)
         self.ledger = Ledger()
-        self.redactor = Redactor(hashlib.sha256(self.id.encode()).hexdigest()[:4])
+        self.nonce = hashlib.sha256(self.id.encode()).hexdigest()[:4]
+        self.redactor = Redactor(self.nonce)
         self.catalogue = resources.mechanisms()
         self.words = resources.words(options.language, self.catalogue, options.zone)
         self.findings: Findings | None = None
@@ -83,6 +87,13 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.store.close()
+
+    def on_event(self, event: RunEvent) -> None:
+        """Pass an event on, and write steps of model and tools into the transcript of the case."""
+        self._listener(event)
+        if self.saves and isinstance(event, ModelReplied | ToolFinished | StepFinished):
+            with suppress(StoreUnavailable):
+                self.cases.append(self.id, {"kind": type(event).__name__, **asdict(event)})
 
     def clean(self, text: str) -> str:
         """Redacted and without control characters: what may be shown, saved or sent."""
@@ -161,7 +172,9 @@ class Session:
     def _finish(self, findings: Findings, told: Told | None) -> Diagnosis:
         hypotheses = told.hypotheses if told and told.hypotheses else rule_hypotheses(findings, self.words)
         leading = hypotheses[0] if hypotheses else None
-        ground = grounds(findings, leading.entity.get("service.name", "") if leading else "", _against(leading))
+        service = leading.entity.get("service.name", "") if leading else ""
+        proposed = told is not None and bool(told.hypotheses)
+        ground = grounds(findings, service, _against(leading), proposed=proposed)
         self.progress.done("hypotheses", leading.statement if leading else "none")
         cited = [*self._cited(findings, hypotheses), *(told.cited if told else [])]
         requery(self.store, self.ledger, cited, datetime.now(UTC))
@@ -197,8 +210,8 @@ class Session:
         return [one for one in dict.fromkeys(ids) if one]
 
     def _save(self, diagnosis: Diagnosis) -> Diagnosis:
-        if self.options.save:
-            with suppress(OSError):  # a full disk must not take the answer away
+        if self.saves:
+            with suppress(OSError, StoreUnavailable):  # a full disk must not take the answer away
                 self.cases.save(diagnosis)
         return diagnosis
 
@@ -237,6 +250,14 @@ class Session:
             caveats=list(self.caveats),
             redactions=sum(self.redactor.counts.values()),
         )
+
+
+def case_id(cases: CaseStore, now: datetime, *, save: bool) -> tuple[str, bool]:
+    """(id of the run, whether it is saved): a folder that cannot be written costs the case, not the answer."""
+    if save:
+        with suppress(StoreUnavailable):
+            return cases.new_id(now), True
+    return f"{now:%Y%m%d-%H%M}-{secrets.token_hex(2)}", False
 
 
 def _against(leading: Hypothesis | None) -> Sequence[str]:

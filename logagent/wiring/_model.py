@@ -1,0 +1,224 @@
+"""The part of a run with a model: endpoint, tools, loop, and what came back in the form the diagnosis takes."""
+
+import time
+from typing import TYPE_CHECKING, Literal
+
+from logagent.agent import Agent, AgentLimits, Outcome
+from logagent.analysis.redact import ModelText
+from logagent.diagnosis import Caveat, Cost, Hypothesis, ModelUse, NextStep
+from logagent.errors import ModelError, ModelUnavailable
+from logagent.events import Notice, OnEvent
+from logagent.llm import ChatClient, Endpoint, Message
+from logagent.settings import Settings
+from logagent.tools import ToolContext, ToolRegistry
+from logagent.tools.submit_diagnosis import Submission, SubmittedHypothesis
+from logagent.triage import Findings, render_digest
+from logagent.triage._hypotheses import discriminating_rows, mechanism_rows
+from logagent.wiring._told import Told
+
+if TYPE_CHECKING:
+    from logagent.wiring._session import Session
+
+TURNS = {"quick": 4, "standard": 10, "deep": 24}
+SECONDS = {"quick": 15.0, "standard": 60.0, "deep": 180.0}
+SMALL_WINDOW = 8_192
+DIGEST, SMALL_DIGEST, LEAST_DIGEST = 6_000, 2_000, 1_500
+UNKNOWN_WINDOW = 32_768
+
+
+def investigate(session: "Session", findings: Findings) -> Told | None:
+    """Let the model look further; None where none is configured.
+
+    A model that fails leaves the diagnosis by rule, with a notice; with `require_model` it is an error.
+
+    Raises:
+        ModelError: the model failed and one is required.
+    """
+    llm = session.settings.llm
+    if not llm.base_url or not llm.model:
+        _without(session, "LA501")
+        return None
+    client = open_client(session.settings)
+    try:
+        outcome = _run(session, findings, client)
+    finally:
+        client.close()
+    if outcome.error is not None:
+        _notice(session, outcome.error)
+    return _told(session, findings, outcome)
+
+
+def open_client(settings: Settings) -> ChatClient:
+    """A client for the configured endpoint; what it learns is kept in the state folder."""
+    llm = settings.llm
+    endpoint = Endpoint(
+        llm.base_url or "",
+        llm.model,
+        api_key=llm.api_key.get_secret_value(),
+        context_window=llm.context_window,
+        tools=llm.tools,
+        allow_http=llm.allow_http,
+    )
+    return ChatClient(endpoint, memory=settings.paths.state / "endpoints")
+
+
+def probe(settings: Settings, _on_event: OnEvent) -> tuple[str, Literal["ok", "warn"]]:
+    """One short request: whether the endpoint answers, and how fast.
+
+    Raises:
+        ModelError: it does not.
+    """
+    client = open_client(settings)
+    try:
+        began = time.monotonic()
+        reply = client.complete([Message("user", ModelText("Answer with the word ok."))], [], deadline=began + 30)
+        seconds = time.monotonic() - began
+        window = f", {client.window:,} tokens of context" if client.window else ""
+        return f"{client.name} answered in {seconds:.1f} s{window}", "ok" if reply.text else "warn"
+    finally:
+        client.close()
+
+
+def _without(session: "Session", code: str) -> None:
+    if session.options.require_model:
+        raise ModelUnavailable("No model is configured and --require-llm was given.", code=code)
+    session.on_event(Notice(code))
+    session.caveats.append(Caveat(code=code, severity="info", text=session.words.texts.error(code).title))
+
+
+def _notice(session: "Session", error: ModelError) -> None:
+    if session.options.require_model:
+        raise error
+    code = error.code or "LA506"
+    session.on_event(Notice(code, error.values))
+    text = session.words.texts.describe(error).title
+    session.caveats.append(Caveat(code=code, severity="warning", text=session.clean(text)))
+
+
+def _run(session: "Session", findings: Findings, client: ChatClient) -> Outcome:
+    options, scope = session.options, session.plan.scope
+    context = ToolContext(
+        store=session.store,
+        fields=session.description.fields,
+        scope=scope,
+        ledger=session.ledger,
+        redact=session.redactor,
+        catalogue=session.catalogue,
+        nonce=session.nonce,
+    )
+    seconds = options.deadline_seconds or session.settings.analysis.deadline or SECONDS.get(options.effort, 60.0)
+    limits = AgentLimits(
+        max_turns=TURNS.get(options.effort, 10),
+        deadline=time.monotonic() + max(1.0, seconds - session.progress.seconds),
+        max_tokens=options.max_tokens,
+        max_cost=options.max_cost or session.settings.llm.max_cost_usd,
+        price_input=session.settings.llm.price_per_million.input,
+        price_output=session.settings.llm.price_per_million.output,
+        max_requests=_requests_left(session),
+    )
+    agent = Agent(
+        client, ToolRegistry(), context, limits, on_event=session.on_event, language=_language(options.language)
+    )
+    return agent.investigate(options.question or "", _digest(session, findings, client))
+
+
+def _language(code: str) -> str:
+    """The language of the answer, as the prompt names it."""
+    return "Simplified Chinese" if code.lower().startswith("zh") else "English"
+
+
+def _requests_left(session: "Session") -> int | None:
+    most = session.options.max_requests
+    return max(0, most - session.store.usage.requests) if most else None
+
+
+def _digest(session: "Session", findings: Findings, client: ChatClient) -> str:
+    """The digest within a quarter of the window; a small window gets a smaller one and a notice (LA504)."""
+    window = client.window or UNKNOWN_WINDOW
+    budget = min(DIGEST, max(LEAST_DIGEST, window // 4))
+    if window < SMALL_WINDOW:
+        budget = min(budget, SMALL_DIGEST)
+        session.on_event(Notice("LA504", {"model": client.name, "window": window, "digest": budget}))
+    return render_digest(findings, budget)
+
+
+def _told(session: "Session", findings: Findings, outcome: Outcome) -> Told:
+    prices = session.settings.llm.price_per_million
+    amount = (outcome.input_tokens * prices.input + outcome.output_tokens * prices.output) / 1e6
+    use = ModelUse(
+        provider="openai-compatible",
+        model=session.settings.llm.model,
+        requests=outcome.turns,
+        input_tokens=outcome.input_tokens,
+        output_tokens=outcome.output_tokens,
+        cost=Cost(amount=round(amount, 4)) if amount else None,
+    )
+    told = Told(use)
+    submission = outcome.submission
+    if submission is None:
+        session.caveats.append(_stopped(session, outcome))
+        return told
+    told.headline = submission.headline
+    told.what = session.clean(submission.what_is_happening)
+    told.cause = session.clean(submission.probable_cause or "")
+    told.hypotheses = _hypotheses(session, findings, submission)
+    told.open_questions = [session.clean(one) for one in submission.open_questions[:3]]
+    told.next_steps = [_idea(session, text) for text in submission.next_step_ideas[:3]]
+    told.cited = [one for hypothesis in told.hypotheses for one in hypothesis.supporting]
+    return told
+
+
+def _stopped(session: "Session", outcome: Outcome) -> Caveat:
+    text = session.words.say("caveat.no_submission", reason=outcome.stop.value)
+    return Caveat(code="LA505", severity="warning", text=text)
+
+
+def _idea(session: "Session", text: str) -> NextStep:
+    """An idea of the model: words only, marked as unverified."""
+    words = session.clean(" ".join(text.replace("`", "").split()))[:200]
+    return NextStep(order=1, purpose=words, source="model", command=None, command_kind="none", read_only=True)
+
+
+def _hypotheses(session: "Session", findings: Findings, submission: Submission) -> list[Hypothesis]:
+    out = [_hypothesis(session, findings, one, place) for place, one in enumerate(submission.hypotheses[:5], 1)]
+    for one in submission.ruled_out[:5]:
+        out.append(
+            Hypothesis(
+                id=f"H{len(out) + 1}",
+                rank=len(out) + 1,
+                statement=session.clean(one.statement),
+                state="ruled_out",
+                supporting=[],
+                contradicting=_issued(session, one.ids),
+                ruled_out_because=session.clean(one.reason),
+            )
+        )
+    return out
+
+
+def _hypothesis(session: "Session", findings: Findings, one: SubmittedHypothesis, place: int) -> Hypothesis:
+    entity = one.entity
+    names = (
+        {"service.name": entity.service, "service.version": entity.version, "host.name": entity.host} if entity else {}
+    )
+    kept = {key: session.clean(value) for key, value in names.items() if value}
+    service = kept.get("service.name", "")
+    known = one.mechanism if one.mechanism in session.catalogue.entries else None
+    return Hypothesis(
+        id=f"H{place}",
+        rank=place,
+        statement=session.clean(one.statement),
+        mechanism_id=known,
+        mechanism_lines=mechanism_rows(findings, service) if service else [],
+        entity=kept,
+        state="open",
+        supporting=_issued(session, one.supporting),
+        contradicting=_issued(session, one.contradicting),
+        discriminating=discriminating_rows(findings, service) if service else [],
+        would_refute=session.clean(one.would_refute) if one.would_refute else None,
+    )
+
+
+def _issued(session: "Session", ids: list[str]) -> list[str]:
+    """Ids that this run issued, each once."""
+    return [one for one in dict.fromkeys(ids) if session.ledger.get(one) is not None]

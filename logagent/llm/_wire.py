@@ -69,6 +69,10 @@ class Reply:
     seconds: float
     notices: tuple[str, ...] = ()
     """What was learned or mended on the way, one English sentence each."""
+    reasoning: str = ""
+    """What the model thought, where the endpoint shows it; for the transcript, never for the report."""
+    cached_tokens: int = 0
+    """Part of `input_tokens` that came from the endpoint's cache."""
 
 
 class ChatModel(Protocol):

@@ -1,0 +1,311 @@
+"""One reply: request, retry, change, shrink, ask again, until there is an answer or an error that says why not."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, NoReturn
+
+from logagent.analysis.redact import ModelText
+from logagent.errors import ModelProtocolError
+from logagent.llm._adapt import MAX_CHANGES, adapt
+from logagent.llm._answer import Answer
+from logagent.llm._body import Ask, build_body
+from logagent.llm._errors import Kind, allowed_cap, classify, fits_without_cap, learned_window, to_error
+from logagent.llm._failure import Failure, from_body, is_page, read_failure
+from logagent.llm._reply import Meaning, Offer, read_answer
+from logagent.llm._retry import MAX_TRIES, MAX_WAIT, POLL, asked_wait, backoff, demands_retry, forbids_retry
+from logagent.llm._shrink import shrink
+from logagent.llm._state import Attempt, State
+from logagent.llm._text_protocol import REMINDER
+from logagent.llm._wire import Message, ToolDeclaration
+
+_NUDGE: Final = (
+    "Your last message held a tool call that cannot be read, so nothing was run. Call the tool through the function "
+    "interface, or answer in plain words."
+)
+_PROMISED: Final = (
+    "Your last message announced a tool call but held none. Send the call again, or answer in plain words."
+)
+_NOT_RUN: Final = "(a tool call that could not be read)"
+_LEAST_CAP: Final = 64
+_FINAL_LIMITS: Final = frozenset({"deadline", "total"})
+
+
+@dataclass(slots=True)
+class Run:
+    """The way to one reply. Everything that happens on the way is told to `state.on_attempt`."""
+
+    state: State
+    messages: Sequence[Message]
+    tools: Sequence[ToolDeclaration]
+    force: str = ""
+    deadline: float | None = None
+    as_text: bool = False
+    """Whether tools are offered in words, whatever the endpoint can do."""
+    notices: list[str] = field(default_factory=list)
+    ask: Ask = field(init=False)
+    _tries: int = 1
+    _changes: int = 0
+    _warming_since: float | None = None
+    _once: set[str] = field(default_factory=set)
+    """What is done at most once for one reply."""
+
+    def __post_init__(self) -> None:
+        self.ask = Ask(self.messages, self.tools, self.force, as_text=self.as_text)
+
+    def meaning(self) -> Meaning:
+        """The answer that is accepted.
+
+        Raises:
+            ModelError: none came.
+        """
+        while True:
+            meaning = self._answer()
+            if self._accepts(meaning):
+                return meaning
+
+    # -- requests ------------------------------------------------------------------------------------------------
+
+    def _answer(self) -> Meaning:
+        """Send until something that reads as an answer comes."""
+        state = self.state
+        while True:
+            body = build_body(self.ask, state)
+            offer = self._offer(body)
+            text = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+            try:
+                answer = state.connection.ask(state.endpoint.chat_url, text, state.headers, self.deadline)
+                failure, limit = _fault(answer, state.endpoint.chat_url_shown), ""
+                state.answered = True
+            except state.connection.failed as failed:
+                failure, limit = failed.failure, failed.limit
+            if failure is None:
+                return read_answer(answer, offer)
+            self._react(failure, body, limit)
+
+    def _offer(self, body: dict[str, object]) -> Offer:
+        cap = body.get(self.state.record.now.cap_field)
+        return Offer(
+            tools=self.tools,
+            results=[str(message.text) for message in self.messages if message.role == "tool"],
+            native="tools" in body,
+            cap=cap if isinstance(cap, int) else self.state.endpoint.max_output_tokens,
+            seed=len(self.messages),
+        )
+
+    def _react(self, failure: Failure, body: dict[str, object], limit: str) -> None:
+        """Prepare the next request, or raise what ends this one."""
+        change = adapt(failure, body, self.state.record.now)
+        if change is not None and self._changes < MAX_CHANGES:
+            self._changes += 1
+            self.state.record.learn(change.capabilities)
+            if "tool_choice" in change.text and self.force:
+                self.ask = self.ask.nudged(f"Call {self.force} now, with what you know.")
+            self._tell(change.text, failure)
+            self.state.on_attempt(Attempt("adaptable", failure, change=change.text))
+            return
+        kind = classify(failure)
+        if limit in _FINAL_LIMITS:
+            self._fail(failure, kind)
+        reaction = {
+            "overflow": self._on_overflow,
+            "lower_cap": self._on_cap,
+            "warming_up": self._on_warming_up,
+            "transient": self._on_transient,
+            "rate_limit": self._on_transient,
+        }.get(kind, self._fail)
+        reaction(failure, kind)
+
+    def _tell(self, change: str, failure: Failure) -> None:
+        remedy = self.state.profile.tools_remedy if "as text" in change else ""
+        said = failure.said or failure.transport
+        self.notices.append(f"The model endpoint refused a request ({said}); changed: {change}. {remedy}".strip())
+
+    def _fail(self, failure: Failure, kind: Kind) -> NoReturn:
+        if failure.status >= _SERVER_ERROR or not demands_retry(failure):
+            self.state.on_attempt(Attempt(kind, failure))
+        raise to_error(failure, kind, self.state.endpoint)
+
+    def _on_transient(self, failure: Failure, kind: Kind) -> None:
+        if failure.transport == "tls" or forbids_retry(failure):
+            self._fail(failure, kind)
+        if failure.transport == "refused" and self.state.near and self._is_starting():
+            self._pause(POLL, failure, "warming_up")
+            return
+        now = self.state.timing.wall()
+        wait = asked_wait(failure, now)
+        if self._tries >= MAX_TRIES or (wait is not None and wait > MAX_WAIT):
+            self.state.on_attempt(Attempt(kind, failure, wait_s=wait or 0.0))
+            raise to_error(failure, kind, self.state.endpoint, wait_s=wait, left_s=self._left())
+        if wait is None:
+            wait = backoff(self._tries, failure, self.state.timing.random)
+        self._tries += 1
+        self._pause(wait, failure, kind)
+
+    def _on_warming_up(self, failure: Failure, kind: Kind) -> None:
+        if not self._is_starting():
+            self._fail(failure, kind)
+        self._pause(max(POLL, asked_wait(failure, self.state.timing.wall()) or 0.0), failure, kind)
+
+    def _is_starting(self) -> bool:
+        """Whether a server that is not ready may still become so within its limit."""
+        now = self.state.timing.clock()
+        if self._warming_since is None:
+            self._warming_since = now
+        limits = self.state.endpoint.patience
+        return now - self._warming_since < (limits.warm_up if self.state.answered else limits.refused)
+
+    def _left(self) -> float | None:
+        return None if self.deadline is None else self.deadline - self.state.timing.clock()
+
+    def _pause(self, seconds: float, failure: Failure, kind: Kind) -> None:
+        left = self._left()
+        self.state.on_attempt(Attempt(kind, failure, wait_s=seconds))
+        if left is not None and seconds >= left:
+            raise to_error(failure, kind, self.state.endpoint, wait_s=seconds, left_s=left)
+        self.state.timing.sleep(seconds)
+
+    # -- size ----------------------------------------------------------------------------------------------------
+
+    def _on_overflow(self, failure: Failure, kind: Kind) -> None:
+        window = learned_window(failure)
+        if window:
+            self.state.record.learn(replace(self.state.record.now, window=window))
+        if fits_without_cap(failure, self._cap()) and self._first("lower_cap"):
+            self._on_cap(failure, "lower_cap")
+            return
+        if not self._first("shrink"):
+            self._fail(failure, kind)
+        target = math.floor(0.6 * (window or self.state.window))
+        shorter = shrink(self.ask.messages, target, self.state.compact)
+        if shorter is None:
+            self._fail(failure, kind)
+        self.state.on_attempt(Attempt("overflow", failure, change="compact"))
+        self.notices.append("The conversation was too long for the model; older tool results were shortened.")
+        self.ask = replace(self.ask, messages=shorter)
+
+    def _on_cap(self, failure: Failure, kind: Kind) -> None:
+        cap = self._cap()
+        allowed = allowed_cap(
+            failure, learned_window(failure) or self.state.known_window, self.state.estimate(self.ask)
+        )
+        lower = (
+            min(cap // 2, allowed if allowed is not None else cap // 2)
+            if allowed is None or allowed >= cap
+            else allowed
+        )
+        if lower < _LEAST_CAP or not self._first(f"cap {cap}"):
+            self._fail(failure, kind)
+        self.state.on_attempt(Attempt("lower_cap", failure, change=f"cap {lower}"))
+        self.ask = replace(self.ask, cap=lower)
+        if allowed == lower and "context" not in failure.text:
+            self.state.record.learn(replace(self.state.record.now, max_output=lower))
+
+    def _cap(self) -> int:
+        return self.state.cap(self.ask)
+
+    # -- judging -------------------------------------------------------------------------------------------------
+
+    def _accepts(self, meaning: Meaning) -> bool:
+        """Whether an answer is one; else the next request is prepared, or an error raised."""
+        if meaning.ending == "content_filter":
+            code = Failure(_FILTERED_STATUS, code="content_filter", message=f"finish reason {meaning.finish}")
+            self._fail(code, "final")
+        if meaning.ending == "overflow" or (meaning.cut and meaning.empty and meaning.usage.output == 0):
+            self._on_overflow(Failure(message=f"finish reason {meaning.finish}", code=meaning.finish), "overflow")
+            return False
+        if meaning.ending == "error":
+            return self._again(f"finish reason {meaning.finish}")
+        if meaning.cut and (meaning.calls or meaning.empty or self._has_half_call(meaning)):
+            return self._accepts_cut(meaning)
+        if meaning.markup or meaning.promised:
+            return self._accepts_unread(meaning)
+        if meaning.empty:
+            return self._accepts_empty(meaning)
+        if meaning.ending == "unknown":
+            self.notices.append(f"The model endpoint gave an unknown finish reason: {meaning.finish}.")
+        return True
+
+    @staticmethod
+    def _has_half_call(meaning: Meaning) -> bool:
+        return meaning.promised
+
+    def _accepts_cut(self, meaning: Meaning) -> bool:
+        """Cut by its length: once more with twice the cap; then calls are reported as not run."""
+        before = self._cap()
+        if self._first("larger_cap"):
+            self.ask = replace(self.ask, cap=2 * before)
+            if self._cap() > before:
+                failure = Failure(message="the answer was cut off by the length limit")
+                self.state.on_attempt(Attempt("cut", failure, change=f"cap {self._cap()}"))
+                return False
+        if meaning.empty:
+            words = f"the output of {before} tokens went into reasoning; raise max_output_tokens"
+            self._fail(Failure(message=words), "transient")
+        return True
+
+    def _accepts_unread(self, meaning: Meaning) -> bool:
+        """A call that cannot be read: asked again once; then its text stands as it is."""
+        if not self._first("reask"):
+            if meaning.promised and meaning.empty:
+                self._fail(Failure(message="the answer announced tool calls and held none"), "transient")
+            return True
+        words = _PROMISED if meaning.promised else (_NUDGE if "tools" in build_body(self.ask, self.state) else REMINDER)
+        self.state.on_attempt(Attempt("reask", Failure(message=words)))
+        if not meaning.empty:
+            self.ask = self.ask.followed(Message("assistant", ModelText(meaning.text or _NOT_RUN)))
+        self.ask = self.ask.nudged(words)
+        return False
+
+    def _accepts_empty(self, meaning: Meaning) -> bool:
+        if meaning.reasoning and not self._first("reasoning"):
+            return True
+        if meaning.reasoning:
+            self.ask = replace(self.ask, cap=2 * self._cap())
+            failure = Failure(message="the answer holds reasoning only")
+            self.state.on_attempt(Attempt("empty", failure, change=f"cap {self._cap()}"))
+            return False
+        return self._again("an empty answer")
+
+    def _again(self, why: str) -> bool:
+        self._on_transient(Failure(message=why), "transient")
+        return False
+
+    def _first(self, what: str) -> bool:
+        first = what not in self._once
+        self._once.add(what)
+        return first
+
+
+_SERVER_ERROR: Final = 500
+_FILTERED_STATUS: Final = 400
+
+
+def _fault(answer: Answer, url: str) -> Failure | None:
+    """What is wrong with a 200 answer before its words are read.
+
+    Raises:
+        ModelProtocolError: it is no chat completion at all.
+    """
+    if answer.error is not None:
+        failure = from_body(answer.error)
+        if not (failure.message or failure.code or failure.type or failure.status):
+            if isinstance(answer.error, dict) and "choices" in answer.error:
+                return Failure(message="an answer without choices")
+            raise ModelProtocolError(f"{url} answered with JSON that is no chat completion.", code="LA506")
+        return failure
+    if answer.any_delta:
+        ended = answer.finish or answer.done or not answer.streamed
+        return None if ended else Failure(transport="cut", message="the answer ended without a finish reason")
+    if answer.junk:
+        raise _no_completion(answer.junk, url)
+    return Failure(message="an empty answer" if not answer.streamed else "the stream ended before it began")
+
+
+def _no_completion(junk: str, url: str) -> ModelProtocolError:
+    said = read_failure(200, junk).said
+    kind = "a page" if is_page(junk) else "text that is no chat completion"
+    values = {"url": url, "reason": said[:200]}
+    hint = "Check the base URL of the model endpoint; most end in /v1."
+    return ModelProtocolError(f"{url} answered with {kind}: {said}", code="LA506", hint=hint, values=values)

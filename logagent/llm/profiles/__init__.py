@@ -1,0 +1,1 @@
+"""Vendor quirks as data: each module exports one `PROFILE` and is found by its file."""

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -163,29 +164,31 @@ class ReadOnlyTransport:
 
         with self._lock:
             if self._node is None:
-                access = self._access
-                parts = urlsplit(self.url)
-                https = parts.scheme == "https"
-                tls: dict[str, Any] = {}
-                if https:
-                    verify = not access.insecure and not access.fingerprint
-                    tls = {"verify_certs": verify, "ssl_show_warn": False, "ca_certs": access.ca_cert}
-                    tls["ssl_assert_fingerprint"] = access.fingerprint
                 try:
-                    self._node = CappedNode(
-                        NodeConfig(
-                            scheme=parts.scheme,
-                            host=parts.hostname or "",
-                            port=parts.port or 0,
-                            path_prefix=parts.path.rstrip("/"),
-                            connections_per_node=4,
-                            request_timeout=access.request_timeout,
-                            **tls,
-                        )
-                    )
-                except (OSError, ValueError) as error:  # a CA file that cannot be read, a fingerprint of wrong length
-                    raise UsageError(f"Cannot use the TLS settings of {self.url}: {error}", code="LA104") from error
+                    self._node = CappedNode(NodeConfig(**self._config()))
+                except (OSError, ValueError) as error:  # a fingerprint of the wrong length, a CA file that is none
+                    raise UsageError(f"Cannot use the TLS settings of {self.url}: {error}") from error
             return self._node
+
+    def _config(self) -> dict[str, Any]:
+        access = self._access
+        parts = urlsplit(self.url)
+        config: dict[str, Any] = {
+            "scheme": parts.scheme,
+            "host": parts.hostname or "",
+            "port": parts.port or 0,
+            "path_prefix": parts.path.rstrip("/"),
+            "connections_per_node": 4,
+            "request_timeout": access.request_timeout,
+        }
+        if parts.scheme == "https":
+            if access.ca_cert:
+                Path(access.ca_cert).open("rb").close()  # urllib3 would say so only in the first request
+            config["verify_certs"] = not access.insecure and not access.fingerprint
+            config["ssl_show_warn"] = False
+            config["ca_certs"] = access.ca_cert
+            config["ssl_assert_fingerprint"] = access.fingerprint
+        return config
 
     def _send(self, method: str, target: str, data: bytes | None) -> "tuple[Any, bytes] | Exception":
         from elastic_transport import HttpHeaders, TransportError  # noqa: PLC0415

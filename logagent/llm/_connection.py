@@ -128,11 +128,9 @@ def _timeouts(limits: Limits, start: float, deadline: float | None) -> dict[str,
 
 
 def _tls(endpoint: Endpoint) -> ssl.SSLContext | bool:
-    if not endpoint.verify:
-        return False
-    if endpoint.ca_cert:
+    if endpoint.verify and endpoint.ca_cert:
         return ssl.create_default_context(cafile=endpoint.ca_cert)
-    return endpoint.base_url.startswith("https") or ssl.create_default_context()
+    return endpoint.verify and endpoint.base_url.startswith("https:")  # no certificates to load for plain http
 
 
 Item = tuple[float, bytes]

@@ -1,6 +1,19 @@
-"""Typed access to the figures of a fact."""
+"""Typed access to the figures of a fact and to the numbers of a field."""
+
+import math
 
 from logagent.analysis.facts import Event, Fact
+
+
+def measure(value: object) -> float | None:
+    """A finite number of a field, as float; None for anything else (a bool is no number).
+
+    >>> measure(3), measure(True), measure(float("nan"))
+    (3.0, None, None)
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    return None
 
 
 def number(fact: Fact, name: str, default: float = 0.0) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from logagent.analysis.facts import Event
+from logagent.analysis.figures import measure
 from logagent.analysis.lexicon import DURATION_FIELD
 from logagent.analysis.study import Study, thinned
 
@@ -117,8 +118,8 @@ def gauges(study: Study) -> list[Gauge]:
 def _numbers(event: Event) -> Iterator[tuple[str | int, float]]:
     """(field name or place in the text, value) of the numbers of one event that measure something."""
     for key, value in event.extra.items():
-        if isinstance(value, int | float) and not isinstance(value, bool) and _measures(key):
-            yield key, float(value)
+        if (known := measure(value)) is not None and _measures(key):
+            yield key, known
     if len(event.message) > _MESSAGE_CHARS or not _DIGIT.search(event.message):
         return
     text = NOISE.sub(" ", event.message)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from logagent.analysis.facts import Event, Fact
+from logagent.analysis.figures import measure
 from logagent.analysis.lexicon import DURATION_FIELD
 from logagent.analysis.limits import ERROR
 from logagent.analysis.statistics import quantile
@@ -52,8 +53,8 @@ def _series(study: Study) -> list[_Series]:
 def _durations(event: Event, span: float | None) -> Iterator[tuple[str, float]]:
     """(name, seconds) of the durations of one event: those in fields, and the longest one in the text (`span`)."""
     for key, value in event.extra.items():
-        if isinstance(value, int | float) and not isinstance(value, bool) and (unit := _unit(key)):
-            yield key, value * unit
+        if (known := measure(value)) is not None and (unit := _unit(key)):
+            yield key, known * unit
     if span is not None:
         yield _TEXT, span
 

@@ -182,14 +182,15 @@ def alarming_words_in_harmless_lines(rng: random.Random) -> Made:
 
 
 def event(at: float, kind: str, reason: str, target: str, text: str, count: int = 1) -> Event:
-    """A Kubernetes event about an object."""
-    return line(
-        at,
-        "kubelet",
-        None,
-        text,
-        **{"type": kind, "reason": reason, "involvedObject.kind": "Pod", "involvedObject.name": target, "count": count},
-    )
+    """A Kubernetes event about a pod."""
+    fields: dict[str, str | float | bool] = {
+        "type": kind,
+        "reason": reason,
+        "involvedObject.kind": "Pod",
+        "involvedObject.name": target,
+        "count": count,
+    }
+    return line(at, "kubelet", None, text, **fields)
 
 
 @fault

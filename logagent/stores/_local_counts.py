@@ -1,3 +1,4 @@
+# ruff: noqa: S608 - names come from the loaded columns only, values are parameters
 """Figures over the table: measures, timelines, top values. One statement a call."""
 
 from collections.abc import Callable, Sequence

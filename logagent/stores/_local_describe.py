@@ -1,3 +1,4 @@
+# ruff: noqa: S608 - names come from the loaded columns only, values are parameters
 """What the embedded store tells of itself."""
 
 from collections.abc import Callable, Sequence

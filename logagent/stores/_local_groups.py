@@ -1,16 +1,20 @@
+# ruff: noqa: S608 - names come from the loaded columns only, values are parameters
 """Records that stand for all: grouped samples, and the complete lines of sampled traces."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from typing import Any
 
 from logagent.logs import WeightedRecord
 from logagent.query import LogQuery
 from logagent.stores._base import Sample
 from logagent.stores._local_rows import Rows
-from logagent.stores._local_sql import Compiler, Condition, both
+from logagent.stores._local_sql import Compiler, Condition, both, literal, naive
 
 Run = Callable[[str, str, Sequence[object]], list[tuple[Any, ...]]]
+Session = Callable[[], AbstractContextManager[Run]]
+"""Statements that share one cursor, and so its temporary tables."""
 
 MASK = (
     r"(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})"
@@ -25,14 +29,110 @@ MASK = (
     r"|(?:[-+]?\d+(?:[.,]\d+)*(?:ms|us|ns|s|m|h|d|[KMGT]i?B?|B|%)?)"
 )
 """What varies from line to line, for RE2: ids, addresses, times, paths, numbers with their unit."""
-_MASKED_CHARACTERS = 2_000
+_MASKED_CHARACTERS = 500
 
 
-def sample(run: Run, compiler: Compiler, rows: Rows, query: LogQuery, size: tuple[int, int]) -> Sample:
-    """Group all matches by (service, severity, status class, mask, bucket); `size` is the limit and the buckets."""
-    raise NotImplementedError
+def sample(session: Session, compiler: Compiler, rows: Rows, query: LogQuery, size: tuple[int, int]) -> Sample:
+    """Group all matches by (service, severity, status class, mask, bucket); `size` is the limit and the buckets.
+
+    Where that makes too many groups, buckets are merged first (weights stay exact), then masks by their first words,
+    and at last only the most frequent and the rarest groups are kept.
+    """
+    limit, buckets = size
+    with session() as run:
+        _group(run, compiler, query, buckets)
+        total = int(run("sample: total", "SELECT coalesce(sum(n), 0) FROM grouped", ())[0][0])
+        mask, exact = _coarsened(run, limit)
+        width = _widened(run, mask, limit, buckets)
+        chosen = run("sample: groups", _choice_sql(mask, width, limit), ())
+        by_rowid = {group[0]: group[1:] for group in chosen}
+        ids = ", ".join(map(str, by_rowid)) or "NULL"
+        fetched = run(
+            "sample: records", f"SELECT {rows.select} FROM logs WHERE rowid IN ({ids}) ORDER BY ts, rowid", ()
+        )
+    weighted = []
+    for row in fetched:
+        count, first, last = by_rowid[row[0]]
+        weighted.append(WeightedRecord(rows.record(row), float(count), _aware(first), _aware(last)))
+    return Sample(tuple(weighted), total, exact and sum(group[1] for group in chosen) == total)
 
 
-def traced(run: Run, compiler: Compiler, query: LogQuery, size: tuple[int, int]) -> Condition | None:
-    """Matches that belong to the sampled trace ids; `size` is slices and ids. None: there are no trace ids."""
-    raise NotImplementedError
+def traced(run: Run, compiler: Compiler, query: LogQuery, size: tuple[int, int, int]) -> Condition | None:
+    """Matches that belong to the sampled trace ids; `size` is slices, ids and lines. None: there are no trace ids.
+
+    Ids are taken in turn from each slice (that of their first line), as long as all their lines fit.
+    """
+    slices, ids, lines = size
+    trace = compiler.text("trace_id")
+    if trace is None:
+        return None
+    where = compiler.query(query)
+    span = max(1, round(query.window.seconds * 1_000_000 / slices))
+    start = naive(query.window.start)
+    found = run(
+        "trace ids",
+        "SELECT trace FROM (SELECT trace, turn, slice, sum(n) OVER (ORDER BY turn, slice) AS lines FROM ("
+        "SELECT trace, slice, n, row_number() OVER (PARTITION BY slice ORDER BY hash(trace), trace) AS turn FROM ("
+        f"SELECT {trace} AS trace, min((epoch_us(ts) - epoch_us(CAST(? AS TIMESTAMP))) // {span}) AS slice, "
+        f"count(*) AS n FROM logs WHERE {where.sql} AND {trace} IS NOT NULL GROUP BY 1))) "
+        "WHERE lines <= ? ORDER BY turn, slice LIMIT ?",
+        [start, *where.values, lines, ids],
+    )
+    if not found:
+        return None
+    marks = ", ".join("?" for _ in found)
+    return both(where, Condition(f"coalesce({trace} IN ({marks}), false)", tuple(row[0] for row in found)))
+
+
+def _group(run: Run, compiler: Compiler, query: LogQuery, buckets: int) -> None:
+    """Make the table of the finest groups."""
+    where = compiler.query(query)
+    service = compiler.text("service") or "NULL"
+    message = compiler.text("message") or compiler.text("error_message") or "NULL"
+    width = max(1, round(query.window.seconds * 1_000_000 / buckets))
+    run(
+        "sample: group",
+        "CREATE OR REPLACE TEMP TABLE grouped AS "
+        f"SELECT {service} AS service, sev, status // 100 AS class, "
+        f"regexp_replace(left({message}, {_MASKED_CHARACTERS}), {literal(MASK)}, '<*>', 'g') AS mask, "
+        f"(epoch_us(ts) - epoch_us(CAST(? AS TIMESTAMP))) // {width} AS bucket, "
+        "count(*) AS n, min(ts) AS first, max(ts) AS last, arg_min(rowid, ts) AS id "
+        f"FROM logs WHERE {where.sql} GROUP BY 1, 2, 3, 4, 5",
+        [naive(query.window.start), *where.values],
+    )
+
+
+def _coarsened(run: Run, limit: int) -> tuple[str, bool]:
+    """SQL of the mask to group by, and whether it is the full mask."""
+    for words in (0, 8, 4):
+        mask = f"array_to_string(string_split(mask, ' ')[:{words}], ' ')" if words else "mask"
+        if _groups(run, f"service, sev, class, {mask}") <= limit:
+            return mask, not words
+    return "mask", False
+
+
+def _widened(run: Run, mask: str, limit: int, buckets: int) -> int:
+    """How many buckets to take as one."""
+    for width in (1, 2, 3, 4, 6, 10, 15, 20, 30):
+        if width < buckets and _groups(run, f"service, sev, class, {mask}, bucket // {width}") <= limit:
+            return width
+    return buckets
+
+
+def _groups(run: Run, key: str) -> int:
+    return int(run("sample: size", f"SELECT count(*) FROM (SELECT DISTINCT {key} FROM grouped)", ())[0][0])
+
+
+def _choice_sql(mask: str, width: int, limit: int) -> str:
+    """One row a group: row id, count, first, last. Too many groups: half the most frequent, half the rarest."""
+    return (
+        "SELECT id, n, first, last FROM (SELECT *, row_number() OVER (ORDER BY n DESC, id) AS common, "
+        "row_number() OVER (ORDER BY n, sev DESC NULLS LAST, id) AS rare FROM ("
+        "SELECT any_value(sev) AS sev, sum(n)::BIGINT AS n, min(first) AS first, max(last) AS last, "
+        f"arg_min(id, first) AS id FROM grouped GROUP BY service, grouped.sev, class, {mask}, bucket // {width})) "
+        f"WHERE common <= {limit - limit // 2} OR rare <= {limit // 2}"
+    )
+
+
+def _aware(at: datetime) -> datetime:
+    return at.replace(tzinfo=UTC)

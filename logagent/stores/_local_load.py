@@ -1,3 +1,4 @@
+# ruff: noqa: S608 - names come from the loaded columns only, values are parameters
 """Files of JSON lines -> one DuckDB table, in which every field is kept as text by its dotted name.
 
 Nothing is lost on the way: all keys are looked for in all lines, every value is read as text and cast later, and a
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 LINE = "__logagent_line"
 """Key of the line number in files that were parsed by `formats`."""
 _CHUNKS = 32
-_CHUNK_BYTES = 1 << 16
+_CHUNK_BYTES = 1 << 14
 _LARGE_LINE = 1 << 28
 _MOST_PATHS = 12
 _DISTINCT = 50
@@ -99,8 +100,7 @@ class Loader:
         guess = resolve(_infos(shape, columns), self._overrides)
         ranges = self._insert(files, shape, columns, guess)
         fields = self._resolved(shape, columns, ranges)
-        if _computed(fields) != _computed(guess):
-            self._recompute(columns, fields)
+        self._recompute(columns, guess, fields)
         ordered = self._order_untimed()
         idents = {column.name: column.ident for column in columns}
         arrays = frozenset(column.name for column in columns if _has_arrays(shape, column.name))
@@ -176,9 +176,16 @@ class Loader:
             f"{_first(durations, 'DOUBLE')} AS duration",
         ]
 
-    def _recompute(self, columns: Sequence[_Column], fields: FieldMap) -> None:
+    def _recompute(self, columns: Sequence[_Column], guess: FieldMap, fields: FieldMap) -> None:
+        """Mend the computed columns where the whole file tells more than the sample did."""
         computed = self._computed_sql({column.name: column.ident for column in columns}, fields)
-        self._connection.execute(f"CREATE OR REPLACE TABLE logs AS SELECT * REPLACE ({', '.join(computed)}) FROM logs")
+        if _chosen(fields) != _chosen(guess) or not _extends(fields.levels, guess.levels):
+            self._connection.execute(
+                f"CREATE OR REPLACE TABLE logs AS SELECT * REPLACE ({', '.join(computed)}) FROM logs"
+            )
+        elif fields.levels != guess.levels:
+            severity = computed[1].removesuffix(" AS sev")
+            self._connection.execute(f"UPDATE logs SET sev = {severity} WHERE sev IS NULL AND ({severity}) IS NOT NULL")
 
     def _resolved(self, shape: Shape, columns: Sequence[_Column], ranges: Mapping[str, tuple[int, int]]) -> FieldMap:
         """Roles by the true coverage of each field and by all values of the level fields."""
@@ -335,13 +342,17 @@ def _has_arrays(shape: Shape, name: str) -> bool:
     return "array" in seen[name].kinds
 
 
-def _computed(fields: FieldMap) -> object:
-    """What the computed columns depend on."""
-    chosen = {
-        role: tuple(choice.name for choice in fields.roles.get(role, ()))
+def _chosen(fields: FieldMap) -> object:
+    """The fields that the computed columns depend on."""
+    return [
+        [choice.name for choice in fields.roles.get(role, ())]
         for role in ("timestamp", "severity", "status", "duration")
-    }
-    return chosen, {severity: frozenset(values) for severity, values in fields.levels.items()}
+    ]
+
+
+def _extends(levels: Mapping[Severity, Sequence[str]], known: Mapping[Severity, Sequence[str]]) -> bool:
+    """Whether all known values keep their class."""
+    return all(set(values) <= set(levels.get(severity, ())) for severity, values in known.items())
 
 
 def _severity_sql(ident: str, levels: Mapping[Severity, Sequence[str]]) -> str:

@@ -43,6 +43,11 @@ TRUE = Condition("true")
 FALSE = Condition("false")
 
 
+def literal(value: object) -> str:
+    """An SQL string. Patterns are literals, because DuckDB compiles a constant pattern once and a parameter per row."""
+    return "'" + str(value).replace("'", "''") + "'"
+
+
 def quoted(name: str) -> str:
     """An SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
@@ -74,7 +79,7 @@ class Compiler:
         return both(self.window(query.window), self.sources(query.indices), self.node(query.node))
 
     def window(self, window: TimeWindow) -> Condition:
-        """start <= ts < end."""
+        """From start on, before end."""
         return Condition("(ts >= ? AND ts < ?)", (naive(window.start), naive(window.end)))
 
     def sources(self, names: Sequence[str]) -> Condition:
@@ -145,13 +150,10 @@ class Compiler:
         if sql is None or not tokens:
             return FALSE
         longest = max(tokens, key=len)
-        pattern = phrase_pattern(tokens)
+        matches = f"regexp_matches({sql}, {literal(phrase_pattern(tokens))})"
         if longest.isascii():
-            return Condition(
-                f"coalesce({sql} ILIKE ? ESCAPE '\\' AND regexp_matches({sql}, ?), false)",
-                (f"%{_like_literal(longest)}%", pattern),
-            )
-        return Condition(f"coalesce(regexp_matches({sql}, ?), false)", (pattern,))
+            matches = f"{sql} ILIKE {literal(f'%{_like_literal(longest)}%')} ESCAPE '\\' AND {matches}"
+        return Condition(f"coalesce({matches}, false)")
 
     def _equal(self, field: str, value: str) -> Condition:
         sql = self.text(field)
@@ -170,22 +172,20 @@ class Compiler:
         sql = self.text("message" if message else node.field)
         if sql is None:
             return FALSE
-        like = _like(node.pattern.lower() if message else node.pattern)
+        like = f"LIKE {literal(_like(node.pattern.lower() if message else node.pattern))} ESCAPE '\\'"
         if message:
-            tokens = f"regexp_extract_all(lower({sql}), ?)"
+            anywhere = f"ILIKE {literal(f'%{_like(node.pattern)}%')} ESCAPE '\\'"
+            tokens = f"regexp_extract_all(lower({sql}), {literal(token_pattern())})"
             return Condition(
-                f"coalesce({sql} ILIKE ? ESCAPE '\\' "
-                f"AND len(list_filter({tokens}, lambda word: word LIKE ? ESCAPE '\\')) > 0, false)",
-                (f"%{like}%", token_pattern(), like),
+                f"coalesce({sql} {anywhere} AND len(list_filter({tokens}, lambda word: word {like})) > 0, false)"
             )
         if self._array(node.field):
             listed = f"TRY_CAST(TRY_CAST({sql} AS JSON) AS VARCHAR[])"
             return Condition(
-                f"coalesce({sql} LIKE ? ESCAPE '\\' OR (starts_with({sql}, '[') "
-                f"AND len(list_filter({listed}, lambda item: item LIKE ? ESCAPE '\\')) > 0), false)",
-                (like, like),
+                f"coalesce({sql} {like} OR (starts_with({sql}, '[') "
+                f"AND len(list_filter({listed}, lambda item: item {like})) > 0), false)"
             )
-        return Condition(f"coalesce({sql} LIKE ? ESCAPE '\\', false)", (like,))
+        return Condition(f"coalesce({sql} {like}, false)")
 
     def _range(self, node: Range) -> Condition:
         if self.fields.role_of(node.field) == "timestamp":

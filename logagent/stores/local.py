@@ -1,9 +1,10 @@
+# ruff: noqa: S608 - names come from the loaded columns only, values are parameters
 """The embedded store: files and standard input, loaded into an in-memory DuckDB, all records, nothing sampled."""
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
@@ -131,12 +132,12 @@ class LocalStore:
         """See LogStore."""
         del seed  # all matches are grouped
         _within(limit, PAGE_LIMIT)
-        return _local_groups.sample(self.run, self._compiler, self._rows, query, (limit, buckets))
+        return _local_groups.sample(self.session, self._compiler, self._rows, query, (limit, buckets))
 
     def traces(self, query: LogQuery, *, slices: int = 12, ids: int = 300, limit: int = 4 * PAGE_LIMIT) -> ScanPage:
         """See LogStore."""
         _within(limit, 4 * PAGE_LIMIT)
-        where = _local_groups.traced(self.run, self._compiler, query, (slices, ids))
+        where = _local_groups.traced(self.run, self._compiler, query, (slices, ids, limit))
         if where is None:
             return ScanPage((), None)
         rows = self._fetch(where, f"ORDER BY ts, rowid LIMIT {limit}")
@@ -179,16 +180,30 @@ class LocalStore:
         Raises:
             StoreQueryError: DuckDB refused it.
         """
+        with self.session() as run:
+            return run(what, sql, values)
+
+    @contextmanager
+    def session(self) -> Iterator[Callable[[str, str, Sequence[object]], list[tuple[Any, ...]]]]:
+        """Statements on one cursor, counted in `usage`.
+
+        Raises:
+            StoreQueryError: DuckDB refused one.
+        """
         import duckdb  # noqa: PLC0415 - 0.2 s that other stores need not pay
 
-        started = time.perf_counter()
-        try:
-            with self._connection.cursor() as cursor:
-                return cursor.execute(sql, list(values)).fetchall()
-        except duckdb.Error as error:
-            raise StoreQueryError(f"the embedded store refused the query: {error}") from error
-        finally:
-            self._note(what, started)
+        with self._connection.cursor() as cursor:
+
+            def run(what: str, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+                started = time.perf_counter()
+                try:
+                    return cursor.execute(sql, list(values)).fetchall()
+                except duckdb.Error as error:
+                    raise StoreQueryError(f"the embedded store refused the query: {error}") from error
+                finally:
+                    self._note(what, started)
+
+            yield run
 
     def _note(self, what: str, started: float) -> None:
         took = round((time.perf_counter() - started) * 1_000)
@@ -251,7 +266,9 @@ def open_local(options: LocalOptions) -> LocalStore:
 
 
 def _after(cursor: object) -> Condition:
-    at, rowid = cursor  # type: ignore[misc]  # an opaque value that scan itself made
+    if not isinstance(cursor, tuple):
+        raise ValueError("the cursor is not one of scan")  # noqa: TRY004 - a wrong value of an opaque type
+    at, rowid = cursor
     return Condition("(ts > ? OR (ts = ? AND rowid > ?))", (at, at, rowid))
 
 

@@ -1,0 +1,262 @@
+"""Saved cases: one folder a case with the diagnosis and the transcript, readable by its owner only.
+
+CASES/20261130-1431-7f3a/diagnosis.json     written whole or not at all, mode 0600
+CASES/20261130-1431-7f3a/transcript.jsonl   one record a step, written as it happens
+"""
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from logagent.diagnosis import Diagnosis
+from logagent.errors import StoreUnavailable, UsageError
+
+KEEP_DAYS = 30
+"""How long a case is kept where the settings say nothing."""
+LAST = "last"
+"""The name of the newest case."""
+DIAGNOSIS, TRANSCRIPT = "diagnosis.json", "transcript.jsonl"
+LARGEST = 50_000_000
+"""Bytes of the largest report file that is read."""
+_ID = re.compile(r"\d{8}-\d{4}-[0-9a-f]{4}")
+_TRIES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class CaseInfo:
+    """One line of `logagent cases list`."""
+
+    id: str
+    created_at: str
+    outcome: str
+    headline: str
+    question: str | None = None
+
+
+class CaseStore:
+    """The cases in one folder.
+
+    Safe for several processes at once: a case has its own folder, a diagnosis replaces the one before in one step,
+    and a transcript is only appended to.
+    """
+
+    def __init__(
+        self, folder: Path, clock: Callable[[], datetime] | None = None, *, keep_days: int = KEEP_DAYS
+    ) -> None:
+        self._folder = folder
+        self._clock = clock or _now
+        self.keep_days = keep_days
+
+    def new_id(self, now: datetime | None = None) -> str:
+        """A free id that sorts by time, such as `20261130-1431-7f3a` (UTC); its folder is made and so reserved.
+
+        Raises:
+            StoreUnavailable: the folder cannot be written.
+        """
+        stamp = f"{(now or self._clock()).astimezone(UTC):%Y%m%d-%H%M}"
+        try:
+            self._private(self._folder)
+            for _ in range(_TRIES):
+                case = f"{stamp}-{secrets.token_hex(2)}"
+                if not (self._folder / case).exists():
+                    (self._folder / case).mkdir(mode=0o700)
+                    return case
+        except OSError as error:  # also where another process took the id in between
+            raise _unwritable(self._folder, error) from error
+        raise StoreUnavailable(f"No free case id for {stamp} in {self._folder}.")
+
+    def save(self, diagnosis: Diagnosis) -> Path:
+        """Write the diagnosis of its case, whole or not at all; the one before is replaced.
+
+        Raises:
+            UsageError: its id is no case id.
+            StoreUnavailable: the folder cannot be written.
+        """
+        folder = self._case(diagnosis.id)
+        target = folder / DIAGNOSIS
+        try:
+            self._private(folder)
+            write_private(target, diagnosis.to_json() + "\n")
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+        return target
+
+    def append(self, case: str, record: Mapping[str, Any]) -> None:
+        """Add one step to the transcript; it is on disk when this returns.
+
+        Raises:
+            UsageError: no case id.
+            StoreUnavailable: the folder cannot be written.
+        """
+        folder = self._case(case)
+        line = orjson.dumps(dict(record), option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z, default=str)
+        try:
+            self._private(folder)
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+            handle = os.open(folder / TRANSCRIPT, flags, 0o600)
+            try:
+                os.write(handle, line)
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+
+    def load(self, name: str) -> Diagnosis:
+        """The diagnosis of a case (`last` is the newest), or of a report file at a path.
+
+        Raises:
+            UsageError: LA707 with the closest ids, or a file that holds no diagnosis.
+        """
+        if name != LAST and not _ID.fullmatch(name):
+            return _read(self._path(name), name)
+        case = self._newest() if name == LAST else name
+        file = self._folder / case / DIAGNOSIS
+        if not case or not file.is_file():
+            raise self._missing(name)
+        return _read(file, case)
+
+    def transcript(self, name: str) -> Iterator[dict[str, Any]]:
+        """The steps of a case in order. A last line that was cut off by a crash is left out.
+
+        Raises:
+            UsageError: LA707, there is no such case.
+        """
+        case = self._newest() if name == LAST else name
+        if not case or not _ID.fullmatch(case) or not (self._folder / case).is_dir():
+            raise self._missing(name)
+        file = self._folder / case / TRANSCRIPT
+        for line in file.read_bytes().splitlines() if file.is_file() else []:
+            with contextlib.suppress(orjson.JSONDecodeError):
+                yield orjson.loads(line)
+
+    def list(self) -> tuple[CaseInfo, ...]:
+        """All cases with a diagnosis, newest first; one that cannot be read is left out."""
+        found = []
+        for case in self.ids():
+            with contextlib.suppress(UsageError):
+                one = _read(self._folder / case / DIAGNOSIS, case)
+                found.append(CaseInfo(case, one.created_at, one.outcome, one.summary.headline, one.request.question))
+        return tuple(found)
+
+    def ids(self) -> tuple[str, ...]:
+        """Ids of all cases with a diagnosis, newest first."""
+        if not self._folder.is_dir():
+            return ()
+        every = (entry.name for entry in self._folder.iterdir() if _ID.fullmatch(entry.name))
+        kept = (case for case in every if (self._folder / case / DIAGNOSIS).is_file())
+        return tuple(sorted(kept, key=self._age, reverse=True))
+
+    def remove(self, case: str) -> None:
+        """Delete a case with its transcript.
+
+        Raises:
+            UsageError: LA707, there is no such case.
+        """
+        case = self._newest() if case == LAST else case
+        folder = self._folder / case
+        if not _ID.fullmatch(case) or not folder.is_dir() or folder.is_symlink():
+            raise self._missing(case)
+        shutil.rmtree(folder)
+
+    def prune(self) -> int:
+        """Delete the cases that are older than `keep_days` and say how many; 0 days keeps all."""
+        if self.keep_days <= 0 or not self._folder.is_dir():
+            return 0
+        limit = f"{self._clock().astimezone(UTC) - timedelta(days=self.keep_days):%Y%m%d-%H%M}"
+        names = (entry.name for entry in self._folder.iterdir() if entry.is_dir() and not entry.is_symlink())
+        old = [name for name in names if _ID.fullmatch(name) and name[:13] < limit]
+        for name in old:
+            shutil.rmtree(self._folder / name, ignore_errors=True)
+        return len(old)
+
+    def _newest(self) -> str:
+        return next(iter(self.ids()), "")
+
+    def _age(self, case: str) -> tuple[str, int]:
+        """Minute of the id, then the time of the file: two cases of one minute sort by when they were written."""
+        try:
+            return case[:13], (self._folder / case / DIAGNOSIS).stat().st_mtime_ns
+        except OSError:
+            return case[:13], 0
+
+    def _case(self, case: str) -> Path:
+        if not _ID.fullmatch(case):
+            raise UsageError(f"{case[:40]!r} is no case id.", hint="They look like 20261130-1431-7f3a.")
+        return self._folder / case
+
+    def _path(self, name: str) -> Path:
+        path = Path(name).expanduser()
+        if not path.is_file():
+            raise self._missing(name)
+        if path.stat().st_size > LARGEST:
+            raise UsageError(f"{name} is too large for a report ({path.stat().st_size:,} bytes).")
+        return path
+
+    def _missing(self, name: str) -> UsageError:
+        ids = self.ids()
+        near = get_close_matches(name, ids, n=3, cutoff=0.7) or list(ids[:1])
+        values: dict[str, object] = {"case": name[:60], "days": self.keep_days}
+        if near:
+            values |= {"closest": ", ".join(near), "best": near[0]}
+        hint = f"closest: {', '.join(near)}" if near else "there are no saved cases yet"
+        return UsageError(f"no case {name[:60]}", code="LA707", hint=hint, values=values)
+
+    @staticmethod
+    def _private(folder: Path) -> None:
+        """Make the folder, for its owner only."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def write_private(target: Path, text: str) -> None:
+    """Write a file whole or not at all, UTF-8, mode 0600: a temporary file beside it, then a rename.
+
+    Raises:
+        OSError: it cannot be written; what was there before is unchanged.
+    """
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _read(file: Path, name: str) -> Diagnosis:
+    try:
+        return Diagnosis.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        reason = f"{where}: {first['msg']}" if where else str(first["msg"])
+        raise UsageError(f"{name} holds no diagnosis of schema 1 ({reason[:200]}).") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {name} ({error.strerror})") from error
+
+
+def _unwritable(folder: Path, error: OSError) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"cannot write cases in {folder} ({error.strerror})", hint="--no-save goes on without a case"
+    )

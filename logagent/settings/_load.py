@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from logagent.errors import UsageError
+from logagent.settings._environment import resolve_language
 from logagent.settings._model import Settings
-from logagent.settings._places import folders, project_file, resolve_language, resolve_zone
+from logagent.settings._places import folders, project_file, resolve_zone
 from logagent.settings._secrets import read_reference
 from logagent.settings._sources import ConfigFile, Source, from_environment, from_options, invalid
 
@@ -44,7 +45,11 @@ def load(options: Mapping[str, object], environ: Mapping[str, str], *, folder: P
     _expand(values, origins, environ)
     _es_credentials(values, origins, sources, environ)
     _model_key(values, origins, sources, environ)
-    return _validated(values, origins, {"profile": profile, "paths": paths, "origins": origins})
+    moved = {
+        part: Path(str(values[f"{part}.folder"])) for part in ("cases", "knowledge") if values.get(f"{part}.folder")
+    }
+    fixed = {"profile": profile, "paths": paths.model_copy(update=moved), "origins": origins}
+    return _validated(values, origins, fixed)
 
 
 def _files(environ: Mapping[str, str], folder: Path, user_file: Path) -> list[ConfigFile]:

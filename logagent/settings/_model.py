@@ -174,7 +174,7 @@ class CaseSettings(_Section):
 
     keep_days: int = Field(30, ge=1)
     folder: str = ""
-    """Empty: `cases` in the state folder."""
+    """Empty: `cases` in the state folder; `Paths.cases` is what counts."""
 
 
 class RedactSettings(_Section):
@@ -191,7 +191,7 @@ class KnowledgeSettings(_Section):
 
     enabled: bool = True
     folder: str = ""
-    """Empty: `knowledge` in the configuration folder."""
+    """Empty: `knowledge` in the configuration folder; `Paths.knowledge` is what counts."""
 
 
 class SeverityRule(_Section):

@@ -1,6 +1,5 @@
-"""Where this user's files live, and what the computer says about language and time zone."""
+"""Where this user's files live, and what the computer says about the time zone."""
 
-import os
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -10,11 +9,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from logagent.settings._model import Paths
 
 _LOCALTIME = Path("/etc/localtime")
-
-
-def environment() -> Mapping[str, str]:
-    """The environment of the process; everything else gets it as an argument."""
-    return os.environ  # noqa: TID251 - the one reader
 
 
 def folders(environ: Mapping[str, str]) -> Paths:
@@ -41,14 +35,6 @@ def project_file(folder: Path) -> Path | None:
         if candidate.is_file():
             return candidate
     return None
-
-
-def resolve_language(choice: str, environ: Mapping[str, str]) -> str:
-    """`en` or `zh-CN` for `auto`, `en`, `zh`, `zh_CN.UTF-8` and so on; `auto` asks the locale variables."""
-    for name in (choice, *(environ.get(name, "") for name in ("LC_ALL", "LC_MESSAGES", "LANG"))):
-        if name and name != "auto":
-            return "zh-CN" if name.lower().startswith("zh") else "en"
-    return "en"
 
 
 def resolve_zone(choice: str, environ: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ lacks is read in English.
 """
 
 import re
+import shlex
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from logagent.errors import LogAgentError
 LANGUAGES = ("en", "zh-CN")
 """BCP 47 names of the languages there are; the first is the one to fall back to."""
 
+WHY_LINES = 2
+"""Most lines that say why."""
 _SLOT = re.compile(r"\{(\w+)\}")
 Forms = str | list[str]
 """One text, or alternatives of which the first whose values are all known counts."""
@@ -106,9 +109,10 @@ class Catalogue:
                 title = message.rstrip(".")
             else:
                 why = (message, *why)
-        if hint:
+        if hint and not any(line[:8].lower() == hint[:8].lower() for line in why):
             why = (*why, hint)
-        return ErrorText(code, entry["kind"], title, why, _lines(entry["try"], values))  # type: ignore[arg-type]
+        kind: Literal["error", "warning", "notice"] = entry["kind"]  # type: ignore[assignment]
+        return ErrorText(code, kind, title, why[:WHY_LINES], _lines(entry["try"], values))
 
 
 def _title(forms: object, values: Mapping[str, object]) -> tuple[str, bool]:
@@ -125,10 +129,17 @@ def _lines(entries: object, values: Mapping[str, object]) -> tuple[str, ...]:
     lines: list[str] = []
     for entry in entries if isinstance(entries, list) else []:
         forms = entry if isinstance(entry, list) else [entry]
-        filled = next((text for text in (_fill(str(form), values) for form in forms) if text is not None), None)
+        filled = next((text for text in (_fill_line(str(form), values) for form in forms) if text is not None), None)
         if filled is not None:
-            lines.append(filled.replace("`", ""))
+            lines.append(filled)
     return tuple(lines)
+
+
+def _fill_line(template: str, values: Mapping[str, object]) -> str | None:
+    """A line; values inside a command are quoted for the shell, since names from logs end up in what people paste."""
+    quoted = {name: shlex.quote(_shown(value)) for name, value in values.items() if value not in (None, "")}
+    parts = [_fill(part, quoted if place % 2 else values) for place, part in enumerate(template.split("`"))]
+    return None if None in parts else "".join(str(part) for part in parts)
 
 
 def _fill(template: str, values: Mapping[str, object]) -> str | None:

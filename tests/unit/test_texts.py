@@ -106,3 +106,14 @@ def test_a_missing_key_is_a_key_error() -> None:
         Catalogue().say("cli.no_such_text")
     with pytest.raises(KeyError):
         Catalogue().error("LA999")
+
+
+def test_a_name_from_a_log_cannot_smuggle_a_command_into_a_remedy() -> None:
+    text = Catalogue().error("LA304", {"service": "oder", "near": "a; rm -rf ~", "best": "a; rm -rf ~"})
+    assert text.remedies == ("logagent diagnose 'a; rm -rf ~'",)
+    assert Catalogue().error("LA301", {"pattern": "logz-*", "suggestion": "logs-*"}).remedies == (
+        "logagent diagnose --index 'logs-*'",
+    )
+    assert Catalogue().error("LA304", {"best": "{service}`x`", "service": "y"}).remedies == (
+        "logagent diagnose '{service}`x`'",
+    )

@@ -1,0 +1,179 @@
+"""The application: finds the command by file, lets options stand before or after it, prints what goes wrong."""
+
+import difflib
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from logagent import cli, plugins
+from logagent.cli._console import Console, prepare_streams
+from logagent.cli._options import global_names
+from logagent.errors import LogAgentError, UsageError
+from logagent.texts import Catalogue
+
+HELP = ("-h", "--help")
+_NO_RICH: dict[str, Any] = {
+    "rich_markup_mode": None,  # rich costs 0.1 s, and our pages are laid out by `_help`
+    "pretty_exceptions_enable": False,
+    "pretty_exceptions_show_locals": False,
+    "add_completion": False,
+    "context_settings": {"help_option_names": list(HELP), "max_content_width": 100},
+}
+_ClickError: type[Exception] = typer.BadParameter.__mro__[2]
+"""ClickException of the click that typer uses, its own or the real one."""
+
+
+class _HelpfulCommand(TyperCommand):
+    """A command with our help page."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from logagent.cli._help import format_command  # noqa: PLC0415
+
+        format_command(self, ctx, formatter, interface_texts())
+
+
+class _CommandApp(typer.Typer):
+    """A typer app whose commands have our help page."""
+
+    def command(self, name: str | None = None, **more: Any) -> Any:
+        return super().command(name, cls=_HelpfulCommand, context_settings=_NO_RICH["context_settings"], **more)
+
+
+def command_app() -> typer.Typer:
+    """What a command module exports as `APP`."""
+    return _CommandApp(**_NO_RICH)
+
+
+class _CommandsByFile(TyperGroup):
+    """Imports the module of the command that is called, and no other."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(plugins.names(cli))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        if cmd_name not in plugins.names(cli):
+            return None
+        return typer.main.get_command(importlib.import_module(f"{cli.__name__}.{cmd_name}").APP)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        from logagent.cli._help import overview  # noqa: PLC0415
+
+        formatter.write(overview(interface_texts()) + "\n")
+
+
+app = typer.Typer(cls=_CommandsByFile, **_NO_RICH)
+
+
+@app.callback()
+def _root() -> None:
+    """Find out what broke, from logs."""
+
+
+def interface_texts(arguments: Sequence[str] = ()) -> Catalogue:
+    """Texts in the language of the interface, before any settings are read: --lang, then the environment."""
+    from logagent.settings import environment, resolve_language  # noqa: PLC0415
+
+    environ = environment()
+    choice = _value_of("--lang", arguments or sys.argv[1:]) or environ.get("LOGAGENT_LANG") or "auto"
+    return Catalogue(resolve_language(choice, environ))
+
+
+def _value_of(option: str, arguments: Sequence[str]) -> str:
+    for place, argument in enumerate(arguments):
+        if argument.startswith(f"{option}="):
+            return argument.partition("=")[2]
+        if argument == option and place + 1 < len(arguments):
+            return arguments[place + 1]
+    return ""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and give the exit status. What is not a LogAgentError passes through: it is a bug."""
+    prepare_streams()
+    if not arguments or arguments == ["--version"]:
+        return _without_command(arguments)
+    try:
+        given = _arranged(arguments)
+        _require_command(given[0], arguments)
+        status = typer.main.get_command(app).main(args=given, prog_name="logagent", standalone_mode=False)
+    except _ClickError as error:
+        return _print(_usage(error), arguments)
+    except LogAgentError as error:
+        return _print(error, arguments)
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    return status if isinstance(status, int) else 0
+
+
+def _without_command(arguments: Sequence[str]) -> int:
+    from logagent import __version__  # noqa: PLC0415
+    from logagent.cli._help import overview  # noqa: PLC0415
+
+    Console().out(f"logagent {__version__}" if arguments else overview(interface_texts()))
+    return 0
+
+
+def _arranged(arguments: Sequence[str]) -> list[str]:
+    """The command first, then the global options that stood before it, then the rest; help wins over all."""
+    names = global_names()
+    before: list[str] = []
+    rest = list(arguments)
+    while rest and rest[0].startswith("-") and rest[0] not in HELP:
+        name, equals, _ = rest[0].partition("=")
+        if name not in names and rest[0][:2] not in names:
+            break
+        size = 2 if names.get(rest[0]) and not equals else 1
+        before += rest[:size]
+        rest = rest[size:]
+    if any(argument in HELP for argument in _until_double_dash(arguments)):
+        command = rest[:1] if rest and not rest[0].startswith("-") else []
+        return [*command, "--help"]
+    return [*rest[:1], *before, *rest[1:]]
+
+
+def _until_double_dash(arguments: Sequence[str]) -> Sequence[str]:
+    return arguments[: list(arguments).index("--")] if "--" in arguments else arguments
+
+
+def _require_command(name: str, arguments: Sequence[str]) -> None:
+    known = plugins.names(cli)
+    if name in known or name in HELP:
+        return
+    shown = "".join(char if char.isprintable() else "?" for char in name[:40])
+    texts = interface_texts(arguments)
+    key = "cli.no_option" if name.startswith("-") else "cli.no_command"
+    closest = difflib.get_close_matches(name, [*known, *global_names()], 1)
+    reason = texts.say(key, name=shown)
+    nearest = closest[0] if closest else None
+    command = nearest if nearest in known else None
+    raise UsageError(reason, code="LA702", values={"reason": reason, "closest": nearest, "command": command})
+
+
+def _usage(error: Any) -> UsageError:
+    """A refusal of the option parser in our words: LA702, with one suggestion."""
+    context = getattr(error, "ctx", None)
+    closest: list[str] = []
+    name = getattr(error, "option_name", None)
+    if isinstance(name, str) and context is not None:
+        known = [option for parameter in context.command.params for option in (*parameter.opts, *HELP)]
+        closest = difflib.get_close_matches(name, known, 1)
+    reason = str(getattr(error, "message", "")) if closest else str(error.format_message())
+    reason = " ".join("".join(char if char.isprintable() else "?" for char in reason).split()).rstrip(".")
+    command = context.command_path.removeprefix("logagent").strip() if context is not None else ""
+    values = {"reason": reason, "closest": closest[0] if closest else None, "command": command}
+    return UsageError(reason, code="LA702", values=values)
+
+
+def _print(error: LogAgentError, arguments: Sequence[str]) -> int:
+    from logagent.cli._context import CURRENT  # noqa: PLC0415
+    from logagent.cli._errors import print_error  # noqa: PLC0415
+
+    console = CURRENT.console
+    if console is None:
+        wants_json = "--json" in arguments or _value_of("--format", arguments) == "json"
+        console = Console(texts=interface_texts(arguments), json=wants_json or _value_of("-F", arguments) == "json")
+    return print_error(error, console)

@@ -1,0 +1,84 @@
+"""Help pages: examples first, then the options by group (ux.md 2.12)."""
+
+from typing import Any
+
+from logagent.texts import Catalogue
+
+ORDER = ("diagnose", "ask", "demo", "patterns", "logs", "show", "verify", "cases", "doctor", "explain")
+"""Commands as the help lists them: what is done most often first."""
+
+_EXAMPLES = {
+    "": ("logagent demo", "kubectl logs deploy/order-api --since=1h | logagent diagnose -"),
+    "diagnose": (
+        "logagent diagnose                                  # last 30 minutes, everything in the profile",
+        "logagent diagnose order-api --since 2h",
+        "logagent diagnose --at 14:05 --env prod --lang zh-CN",
+        "logagent diagnose /var/log/app/*.log --no-llm",
+        "kubectl logs deploy/order-api --since=1h | logagent diagnose -",
+        "logagent diagnose --json --exit-code -q > d.json",
+    ),
+    "ask": (
+        'logagent ask "what broke in the order service?"',
+        'logagent ask "anything unusual between 2 and 3 last night?" app.log',
+        'logagent ask "这是新问题还是一直都有？" --case last',
+    ),
+    "demo": (
+        "logagent demo",
+        "logagent demo vanished-heartbeat",
+        "logagent demo all-quiet --lang zh-CN",
+        "logagent demo injected --json",
+    ),
+    "patterns": (
+        "logagent patterns payment-api --since 1h --only new,vanished",
+        "logagent patterns app.log --format jsonl",
+    ),
+    "logs": (
+        "logagent logs order-api --since 10m -f 'level>=error'",
+        "logagent logs app.log --order newest --limit 20",
+        "logagent logs --case last E4                       # the lines behind a piece of evidence",
+    ),
+    "show": ("logagent show last", "logagent show last E4", "logagent show last -o report.json"),
+    "verify": ("logagent verify last", "logagent verify 20261130-1431-7f3a"),
+    "cases": ("logagent cases list", "logagent cases rm 20261130-1431-7f3a"),
+    "doctor": (
+        "logagent doctor",
+        "logagent doctor --only es,llm",
+        "logagent doctor --print-role 'logs-payment-*'",
+        "logagent doctor app.log",
+    ),
+    "explain": ("logagent explain LA303",),
+}
+
+
+def overview(texts: Catalogue) -> str:
+    """What `logagent` alone and `logagent --help` print: twelve lines and a few."""
+    say = texts.say
+    lines = [say("cli.help.tagline"), ""]
+    lines += [f"  {name:<9} {say(f'cli.commands.{name}')}" for name in ORDER]
+    lines += ["", f"{say('cli.help.examples')}:  {_EXAMPLES[''][0]}", f"  {_EXAMPLES[''][1]}", say("cli.help.more")]
+    return "\n".join(lines)
+
+
+def format_command(command: Any, ctx: Any, formatter: Any, texts: Catalogue) -> None:
+    """Write the help page of one command into typer's formatter."""
+    name = ctx.command_path.removeprefix("logagent").split()
+    key = name[0] if name else ""
+    say = texts.say
+    formatter.write_usage(ctx.command_path, " ".join(command.collect_usage_pieces(ctx)), f"{say('cli.help.usage')}: ")
+    formatter.write_paragraph()
+    formatter.write_text(say(f"cli.commands.{key}"))
+    with formatter.section(say("cli.help.examples")):
+        for example in _EXAMPLES.get(key, ()):
+            formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for parameter in command.get_params(ctx):
+        is_argument = parameter.param_type_name == "argument"
+        record = (parameter.metavar, parameter.help or "") if is_argument else parameter.get_help_record(ctx)
+        if record is None:
+            continue
+        default = "cli.help.arguments" if is_argument else "cli.help.options"
+        panel = getattr(parameter, "rich_help_panel", None)
+        groups.setdefault(panel if isinstance(panel, str) else say(default), []).append(record)
+    for title, records in groups.items():
+        with formatter.section(title):
+            formatter.write_dl(records)

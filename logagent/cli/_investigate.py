@@ -1,0 +1,156 @@
+"""One investigation on the terminal: progress, interrupts, output, exit status. Shared by diagnose, ask and demo."""
+
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from logagent.cli._context import Context
+from logagent.cli._debug import debug_log
+from logagent.cli._output import emit_diagnosis, plan_output
+from logagent.cli._progress import Progress
+from logagent.cli._window import confirm_long_window, window_title
+from logagent.errors import SourceError
+from logagent.events import OnEvent
+
+if TYPE_CHECKING:
+    from logagent.diagnosis import Diagnosis
+    from logagent.settings import RunOptions
+
+INTERRUPTED, TERMINATED = 130, 143
+FOUND = 10
+PARTIAL = 7
+_ANOMALIES = ("confirmed", "probable", "inconclusive")
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM; treated as an interrupt with another exit status."""
+
+
+def investigate(context: Context, options: "RunOptions", *, exit_code: bool = False) -> int:
+    """Run, print, and give the exit status (ux.md 2.4).
+
+    Raises:
+        LogAgentError: nothing usable could be collected; stdout is still empty.
+    """
+    from logagent.report import formats  # noqa: PLC0415
+
+    console = context.console
+    plan = plan_output(context.options, formats())
+    if options.dry_run:
+        return _dry_run(context, options)
+    if not confirm_long_window(context, options):
+        return 2
+    with debug_log(context) as log, Progress(console, window_title(context, options)) as progress:
+        diagnosis, status = _run(context, options, _both(progress, log))
+    if diagnosis is None:
+        console.say(console.texts.say("cli.interrupted_empty"))
+        return status
+    if options.strict and not diagnosis.data_quality.complete:
+        raise _partial(diagnosis)
+    emit_diagnosis(diagnosis, plan, console)
+    _hints(context, options, diagnosis)
+    if status:
+        return status
+    return FOUND if exit_code and diagnosis.outcome in _ANOMALIES else 0
+
+
+def _both(first: OnEvent, second: OnEvent | None) -> OnEvent:
+    if second is None:
+        return first
+    log = second
+
+    def tell(event: object) -> None:
+        first(event)  # type: ignore[arg-type]
+        log(event)  # type: ignore[arg-type]
+
+    return tell
+
+
+def _run(context: Context, options: "RunOptions", on_event: OnEvent) -> "tuple[Diagnosis | None, int]":
+    """The diagnosis and 0; after an interrupt what is known by then, and 130 or 143."""
+    from logagent.wiring import open_session  # noqa: PLC0415
+
+    with _sigterm():
+        try:
+            session = open_session(context.settings, options, on_event, context.stdin)
+        except KeyboardInterrupt as stop:
+            return None, _status(stop)
+        with session:
+            try:
+                return session.run(), 0
+            except KeyboardInterrupt as stop:
+                status = _status(stop)
+            try:
+                return session.partial(), status
+            except KeyboardInterrupt:  # twice: leave now
+                return None, status
+
+
+def _status(stop: KeyboardInterrupt) -> int:
+    return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
+
+
+@contextmanager
+def _sigterm() -> Iterator[None]:
+    """SIGTERM ends a run like Ctrl-C does, with what is known."""
+
+    def stop(*_: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _partial(diagnosis: "Diagnosis") -> SourceError:
+    quality = diagnosis.data_quality
+    values: dict[str, object] = {"reason": next((one.text for one in quality.caveats), None)}
+    if quality.shards and quality.shards.failed:
+        share = 100 * quality.shards.failed / max(1, quality.shards.total)
+        values |= {"failed": quality.shards.failed, "total": quality.shards.total, "percent": f"{share:.0f}"}
+    error = SourceError(f"the data is not complete; the report is saved as {diagnosis.id}", code="LA401", values=values)
+    error.exit_code = PARTIAL  # type: ignore[misc]  # this one instance: --strict makes a warning an error
+    return error
+
+
+def _hints(context: Context, options: "RunOptions", diagnosis: "Diagnosis") -> None:
+    """The three lines after a demo: evidence, verification, page (ux.md 6)."""
+    if options.command != "demo" or not options.save:
+        return
+    first = diagnosis.evidence[0].id if diagnosis.evidence else ""
+    console = context.console
+    if first and sys.stdout.isatty():
+        console.hint("")
+    for key in ("evidence", "verify", "own"):
+        if first or key == "own":
+            console.hint(console.texts.say(f"cli.after.{key}", evidence=first))
+
+
+def _dry_run(context: Context, options: "RunOptions") -> int:
+    """What would be asked of whom; nothing is opened."""
+    settings, console = context.settings, context.console
+    use_model = options.use_model and bool(settings.llm.base_url and settings.llm.model)
+    plan = {
+        "source": list(options.files) or options.scenario or settings.es.url,
+        "window": window_title(context, options),
+        "model": f"{settings.llm.model} at {settings.llm.base_url}" if use_model else None,
+        **{name: value for name, value in asdict(options).items() if value not in (None, (), {}, "", False)},
+    }
+    if console.json:
+        console.out(json.dumps({"kind": "plan", **plan}, ensure_ascii=False, default=str))
+    else:
+        width = max(len(name) for name in plan)
+        console.out("\n".join(f"{name:<{width}}  {_shown(value)}" for name, value in plan.items()))
+    return 0
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(str(item) for item in value)
+    return "-" if value is None else str(value)

@@ -1,0 +1,161 @@
+"""Progress on stderr: a region that is redrawn, finished lines, NDJSON, or nothing (ux.md 2.6)."""
+
+import dataclasses
+import json
+import sys
+import threading
+import time
+from typing import Self
+
+from logagent.cli._console import Console
+from logagent.cli._errors import print_notice
+from logagent.events import (
+    ModelReplied,
+    Notice,
+    RunEvent,
+    StepFinished,
+    StepStarted,
+    StoreRequest,
+    ToolFinished,
+)
+
+REDRAW_SECONDS = 0.25
+HEARTBEAT_SECONDS = 10.0
+
+
+class Progress:
+    """Shows the events of a run. Use as a context manager; an instance is an OnEvent.
+
+    Events may come from several threads. Notices are kept and printed when the region is gone, each once.
+    """
+
+    def __init__(self, console: Console, title: str) -> None:
+        self._console = console
+        self._title = title
+        self._lines: list[str] = []
+        self._current = ""
+        self._drawn = 0
+        self._drawn_at = 0.0
+        self._began = time.monotonic()
+        self._notices: list[Notice] = []
+        self._lock = threading.RLock()
+        self._over = threading.Event()
+        self._ticker: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        mode = self._console.progress
+        if mode in ("plain", "tty") and self._title:
+            self._lines.append(self._title)
+            if mode == "plain":
+                self._console.say(self._title)
+        if mode == "tty":
+            self._draw()
+        if mode in ("plain", "tty"):
+            self._ticker = threading.Thread(target=self._tick, daemon=True)
+            self._ticker.start()
+        return self
+
+    def __exit__(self, *ending: object) -> None:
+        self._over.set()
+        if self._ticker:
+            self._ticker.join(timeout=1)
+        with self._lock:
+            self._erase()
+        for notice in self._notices:
+            print_notice(notice, self._console)
+
+    def __call__(self, event: RunEvent) -> None:
+        """Show one event."""
+        with self._lock:
+            if self._console.progress == "json":
+                self._console.say(as_json(event))
+            elif isinstance(event, Notice):
+                if event not in self._notices:
+                    self._notices.append(event)
+            else:
+                self._step(event)
+
+    def _step(self, event: RunEvent) -> None:
+        if isinstance(event, StepStarted):
+            self._current = self._label(event.number, event.total, event.name)
+        elif isinstance(event, StepFinished):
+            self._finished(event)
+        elif isinstance(event, ModelReplied):
+            said = self._console.texts.say("cli.progress.turn", turn=event.turn, seconds=f"{event.seconds:.1f}")
+            self._detail(said)
+        elif isinstance(event, ToolFinished):
+            word = "ok" if event.ok else "fail"
+            self._detail(f"{event.tool} {word} {event.seconds:.1f}s {' '.join(event.evidence)}".rstrip())
+        elif isinstance(event, StoreRequest) and self._console.verbose:
+            self._detail(f"{event.what} {event.took_ms} ms {event.detail}".rstrip())
+        if self._console.progress == "tty" and time.monotonic() - self._drawn_at >= REDRAW_SECONDS:
+            self._draw()
+
+    def _finished(self, event: StepFinished) -> None:
+        label = self._label(event.number, event.total, event.name)
+        line = f"{label} {event.word:<4} {event.seconds:>5.1f}s  {_plain(event.text)}"
+        self._lines.append(line)
+        self._current = ""
+        if self._console.progress == "plain":
+            self._console.say(line)
+
+    def _detail(self, text: str) -> None:
+        line = f"       {_plain(text)}"
+        if self._console.progress == "plain" and self._console.verbose:
+            self._console.say(line)
+        elif self._console.progress == "tty":
+            self._current = f"{self._current.split('  | ')[0]}  | {line.strip()}"
+
+    def _label(self, number: int, total: int, name: str) -> str:
+        return f" {number}/{total} {self._console.texts.say(f'cli.step.{name}')}"
+
+    def _tick(self) -> None:
+        pause = REDRAW_SECONDS if self._console.progress == "tty" else HEARTBEAT_SECONDS
+        while not self._over.wait(pause):
+            with self._lock:
+                if self._console.progress == "tty":
+                    self._draw()
+                elif self._current:
+                    self._console.say(f"{self._current} ...  {time.monotonic() - self._began:>5.1f}s")
+
+    def _draw(self) -> None:
+        if self._over.is_set():
+            return
+        lines = list(self._lines)
+        if self._current:
+            head, _, detail = self._current.partition("  | ")
+            lines.append(f"{head} ...  {time.monotonic() - self._began:>5.1f}s  {detail}".rstrip())
+        width = max(20, self._console.width - 1)
+        self._erase()
+        sys.stderr.write("".join(_cut(line, width) + "\n" for line in lines))
+        sys.stderr.flush()
+        self._drawn, self._drawn_at = len(lines), time.monotonic()
+
+    def _erase(self) -> None:
+        if self._drawn:
+            sys.stderr.write(f"\x1b[{self._drawn}A\x1b[J")
+            sys.stderr.flush()
+            self._drawn = 0
+
+
+def as_json(event: RunEvent) -> str:
+    """One event as a line: its kind in snake_case and its fields."""
+    name = type(event).__name__
+    kind = "".join(f"_{char.lower()}" if char.isupper() else char for char in name).lstrip("_")
+    return json.dumps({"event": kind, **dataclasses.asdict(event)}, ensure_ascii=False, default=str)
+
+
+def _plain(text: str) -> str:
+    """One line without control characters: names in it come from logs."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def _cut(line: str, width: int) -> str:
+    from wcwidth import wcwidth  # noqa: PLC0415
+
+    used = 0
+    for place, char in enumerate(line):
+        used += max(0, wcwidth(char))
+        if used > width:
+            return line[:place]
+    return line

@@ -1,4 +1,4 @@
-"""Read-only next steps from the action catalogue `actions.toml`, with slots filled by code. Nothing here is ever run."""
+"""Read-only next steps from the catalogue `actions.toml`, with slots filled by code. Nothing here is ever run."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

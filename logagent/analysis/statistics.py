@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _NEGLIGIBLE = 1e-18
+_NOTHING = 1e-9
+"""Weights below it are rounding errors of none."""
 _MAD_TO_SIGMA = 1.4826
 _MIN_OUTSIDE = 5
 """Events and buckets outside an episode below which their spread is not estimated."""
@@ -200,12 +202,12 @@ def g_test(now: float, expected: float, exposure_now: float = 1.0, exposure_befo
     True
     """
     total = now + expected
-    if total <= 0 or exposure_now <= 0 or exposure_before <= 0:
+    if total <= _NOTHING or exposure_now <= 0 or exposure_before <= 0:
         return 1.0
     share = exposure_now / (exposure_now + exposure_before)
     gain = 0.0
     for count, due in ((now, total * share), (expected, total * (1 - share))):
-        if count > 0:
+        if count > _NOTHING:
             gain += count * math.log(count / due)
     return math.erfc(math.sqrt(max(0.0, gain)))
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from logagent.cli._cases import remember_source
 from logagent.cli._context import Context
 from logagent.cli._debug import debug_log
 from logagent.cli._output import emit_diagnosis, plan_output
@@ -51,6 +52,8 @@ def investigate(context: Context, options: "RunOptions", *, exit_code: bool = Fa
         return status
     if options.strict and not diagnosis.data_quality.complete:
         raise _partial(diagnosis)
+    if options.save:
+        remember_source(context, options, diagnosis)
     emit_diagnosis(diagnosis, plan, console)
     _hints(context, options, diagnosis)
     if status:

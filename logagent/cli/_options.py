@@ -115,6 +115,8 @@ class RunLimits:
     save: Annotated[bool, _run("--save/--no-save", text="Keep the run as a case; default yes.")]
 
 
+NO_SCOPE = ScopeOptions(**dict.fromkeys(ScopeOptions.__dataclass_fields__))
+"""For commands without these options."""
 _DEFAULTS: dict[str, object] = {"save": True, "verbose": 0}
 
 

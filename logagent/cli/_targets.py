@@ -63,9 +63,9 @@ def _kind(name: str, *, has_cluster: bool) -> str:
             return "service"
         raise unreadable(name, "is a directory", "name the files in it, for example with *.log; nothing was read")
     if not os.access(path, os.R_OK):
-        error = unreadable(name, "permission denied", f"mode {stat.S_IMODE(mode):04o}; nothing was read")
-        error.values["locked"] = error.values["path"]
-        raise error
+        denied = unreadable(name, "permission denied", f"mode {stat.S_IMODE(mode):04o}; nothing was read")
+        denied.values["locked"] = denied.values["path"]
+        raise denied
     return "file" if stat.S_ISREG(mode) else "stream"
 
 

@@ -1,0 +1,58 @@
+"""`logagent cases`: list or remove saved investigations."""
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+import typer
+
+from logagent.cli._app import command_app
+from logagent.cli._cases import open_cases
+from logagent.cli._context import make_context
+from logagent.cli._options import GlobalOptions, takes
+from logagent.cli._output import emit_text, plan_output
+
+APP = command_app()
+FORMATS = ("text", "json", "jsonl")
+
+
+@APP.command("list")
+@takes(GlobalOptions)
+def list_cases(*, options: GlobalOptions) -> int:
+    """List saved cases, newest first."""
+    from logagent.analysis.sanitise import sanitise  # noqa: PLC0415
+
+    context = make_context(options)
+    console, zone = context.console, ZoneInfo(context.console.zone)
+    plan = plan_output(options, FORMATS)
+    found = open_cases(context.settings).list()
+    if plan[0][1] == "jsonl":
+        text = "\n".join(json.dumps(asdict(one), ensure_ascii=False) for one in found)
+    elif plan[0][1] == "json":
+        text = json.dumps({"kind": "cases", "cases": [asdict(one) for one in found]}, ensure_ascii=False)
+    else:
+        text = "\n".join(
+            f"{one.id}  {datetime.fromisoformat(one.created_at).astimezone(zone):%Y-%m-%d %H:%M}  "
+            f"{one.outcome:<17}  {sanitise(one.headline)}"
+            for one in found
+        )
+    if not found and plan[0][1] == "text":
+        console.hint(console.texts.say("cli.cases.none"))
+    emit_text(text, plan, console)
+    return 0
+
+
+@APP.command("rm")
+@takes(GlobalOptions)
+def remove_cases(
+    cases: Annotated[list[str], typer.Argument(help="Case ids, or last.", metavar="CASE")], *, options: GlobalOptions
+) -> int:
+    """Remove cases with their transcripts."""
+    context = make_context(options)
+    store = open_cases(context.settings)
+    for case in cases:
+        store.remove(case)
+        context.console.hint(context.console.texts.say("cli.cases.removed", case=case))
+    return 0

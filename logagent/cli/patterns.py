@@ -1,0 +1,98 @@
+"""`logagent patterns`: the pattern table of a window. No model, ever."""
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from logagent.cli._app import command_app
+from logagent.cli._console import Console
+from logagent.cli._context import Asked, make_context, make_run_options, require_choice
+from logagent.cli._options import GlobalOptions, ScopeOptions, takes
+from logagent.cli._output import emit_text, page, plan_output
+from logagent.cli._progress import Progress
+from logagent.cli._window import window_title
+
+if TYPE_CHECKING:
+    from logagent.diagnosis import Pattern
+
+APP = command_app()
+FORMATS = ("text", "json", "jsonl")
+
+
+@APP.command()
+@takes(ScopeOptions, GlobalOptions)
+def patterns(
+    targets: Annotated[
+        list[str] | None, typer.Argument(help="Services or files; - is standard input.", metavar="SERVICE|FILE|-")
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option("--only", help="new, spiking, rising, steady, falling, vanished; by comma.", metavar="CHANGES"),
+    ] = None,
+    *,
+    scope: ScopeOptions,
+    options: GlobalOptions,
+) -> int:
+    """Show message patterns and how their rate changed."""
+    from logagent.diagnosis import Change  # noqa: PLC0415
+    from logagent.wiring import open_session  # noqa: PLC0415
+
+    context = make_context(options)
+    plan = plan_output(options, FORMATS)
+    wanted = tuple(word.strip() for word in only.split(",") if word.strip()) if only else ()
+    for word in wanted:
+        require_choice("--only", word, get_args(Change))
+    run = make_run_options(context, Asked(names=tuple(targets or ())), scope, None)
+    with (
+        Progress(context.console, window_title(context, run)) as progress,
+        open_session(context.settings, run, progress, context.stdin) as session,
+    ):
+        found = session.patterns(wanted)
+    chosen = plan[0][1]
+    text = _as_json(found, chosen) if chosen != "text" else _as_table(found, context.console)
+    if plan == [("-", "text")]:
+        page(text, context.console, context.environ)
+    else:
+        emit_text(text, plan, context.console)
+    return 0
+
+
+def _as_json(found: "list[Pattern]", chosen: str) -> str:
+    rows = [one.model_dump(by_alias=True, exclude_none=True) for one in found]
+    if chosen == "jsonl":
+        return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    return json.dumps({"kind": "patterns", "patterns": rows}, ensure_ascii=False)
+
+
+def _as_table(found: "list[Pattern]", console: Console) -> str:
+    from zoneinfo import ZoneInfo  # noqa: PLC0415
+
+    from logagent.analysis.sanitise import sanitise  # noqa: PLC0415
+
+    say, zone = console.texts.say, ZoneInfo(console.zone)
+    if not found:
+        return say("cli.patterns.none")
+    rows = [tuple(say(f"cli.patterns.{name}") for name in ("change", "now", "usual", "first", "service", "text"))]
+    for one in found:
+        first = f"{datetime.fromisoformat(one.first_seen).astimezone(zone):%H:%M:%S}" if one.first_seen else "-"
+        usual = "-" if one.baseline_count is None else f"{one.baseline_count:,.0f}"
+        service = ", ".join(sanitise(name) for name in one.fields.get("service.name", [])) or "-"
+        rows.append((say(f"cli.change.{one.change}"), f"{one.count:,}", usual, first, service, sanitise(one.template)))
+    return "\n".join(_aligned(rows))
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Columns by display width; counts to the right, the last column as long as it is."""
+    from wcwidth import wcswidth  # noqa: PLC0415
+
+    widths = [max(max(0, wcswidth(row[column])) for row in rows) for column in range(len(rows[0]) - 1)]
+    lines = []
+    for row in rows:
+        cells = []
+        for place, width in enumerate(widths):
+            pad = " " * (width - max(0, wcswidth(row[place])))
+            cells.append(pad + row[place] if place in (1, 2) else row[place] + pad)
+        lines.append("  ".join([*cells, row[-1]]).rstrip())
+    return lines

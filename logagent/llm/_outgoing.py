@@ -65,6 +65,15 @@ def clean(value: object) -> object:
     return value
 
 
+def json_text(value: object) -> str:
+    """JSON for a tool result or a message: NaN and Infinity become null, text is cleaned.
+
+    >>> json_text({"rate": float("nan")})
+    '{"rate":null}'
+    """
+    return json.dumps(clean(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=str)
+
+
 def replayed_arguments(text: str) -> str:
     """Arguments for the history: the model's own text where it is strict JSON, else what it means, else `{}`."""
     try:

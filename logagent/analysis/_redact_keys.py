@@ -57,8 +57,18 @@ def find(view: View) -> Iterator[Hit]:
         strength = _judge(text[start:end], match[0].lower())
         if strength:
             for hit in _values(text, start, end, strength):
-                yield hit
                 done = max(done, hit.end)
+                if hit.start < hit.end:
+                    yield hit
+
+
+def names_secret(key: str, value: str) -> str:
+    """Kind of secret that `value` is because of its key alone, or ""."""
+    word = _WORD.search(key)
+    strength = _judge(key, word[0].lower()) if word else ""
+    if strength in _HEADERS:
+        return "" if _is_innocent(value) else "token"
+    return next((hit.kind for hit in _accepted(value, 0, len(value), strength)), "") if strength else ""
 
 
 def _whole_key(text: str, start: int, end: int, floor: int) -> tuple[int, int]:
@@ -104,6 +114,8 @@ def _weak(parts: list[str], compact: str) -> str:
 # -- what stands behind the key ------------------------------------------------------------------------------------
 
 _ASSIGN = re.compile(r"""(?P<close>\\?["'`]|\])?[ \t]{0,4}(?P<op>:=|=>|->|[=:＝：])[ \t]{0,8}""")
+_JSON_START = re.compile(r"\s{0,8}[\[{]\s{0,8}[\"\[{]")
+"""In a JSON document a bare quote behind `password=` ends the string: there is no value."""
 _XML = re.compile(r"(?:\s[^<>]{0,200})?>(?P<value>[^<>]{1,4096})(?=<|$)")
 _ARGUMENT = re.compile(r"""["']?(?:,[ \t]{0,4}|[ \t]{1,4})(?=[^\s])""")
 _PAIR = re.compile(r"""(?P<quote>["'])\s{0,4},\s{0,4}(?:["']value["']\s{0,4}:\s{0,4})?(?=["'])""")
@@ -136,7 +148,8 @@ def _value_start(text: str, start: int, end: int, strength: str) -> int:
     """Where the value of the key at start:end begins, or -1."""
     match = _ASSIGN.match(text, end)
     if match:
-        return match.end()
+        ends_string = not match["close"] and text.startswith('"', match.end()) and _JSON_START.match(text)
+        return -1 if ends_string else match.end()
     before = text[max(0, start - 2) : start]
     if text[start : start + 2] == "--" or before.endswith("-"):
         match = _ARGUMENT.match(text, end)
@@ -199,6 +212,7 @@ def _header(text: str, at: int, kind: str) -> Iterator[Hit]:
         yield from _cookies(text, begin, stop)
     else:
         yield from _authorization(text, begin, stop)
+    yield Hit(stop, stop, kind)  # the whole header is read, whatever was found in it
 
 
 def _header_end(text: str, begin: int) -> int:
@@ -240,7 +254,7 @@ def _cookies(text: str, begin: int, stop: int) -> Iterator[Hit]:
 
 _INNOCENT = re.compile(
     r"(?:null|none|nil|true|false|undefined|empty|unset|yes|no|on|off|default|n/a|\(?(?:hidden|masked|redacted|filtered"
-    r"|removed|secret|omitted)\)?|\d{1,5}|[*•xX.#?_-]+|\$\{?[\w.:-]+\}?|\{\{.*\}\}|%[\w()]{1,20}|\{\w{0,30}\}"
+    r"|removed|secret|omitted)\)?|[-+]?\d{1,5}(?:\.\d*)?|[*•xX.#?_-]+|\$\{?[\w.:-]+\}?|\{\{.*\}\}|%[\w()]{1,20}|\{\w{0,30}\}"
     r"|<[^<>]{0,64}>?|\[[^\[\]]{0,64}\]?|REDACTED\]?|FILTERED\]?|[*x]{3,}.{0,4}|:\w+|\$\d)\Z",
     re.IGNORECASE,
 )

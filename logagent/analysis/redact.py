@@ -3,7 +3,9 @@
 One redactor serves one run. It has no off switch. Rules: security.md 7; their expressions are linear in time.
 """
 
+import json
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from typing import NewType
@@ -16,6 +18,8 @@ ModelText = NewType("ModelText", str)
 
 FAILED = ModelText("[redaction failed]")
 _PASSES = 4
+_ANY_MASK = re.compile(r"<[a-z_]{2,16}:[a-z0-9]{4,16}:[0-9]{1,9}>")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _FOLDED = frozenset({"email"})
 _SPACED = frozenset({"card", "iban", "phone"})
 
@@ -74,17 +78,35 @@ class Redactor:
             parts.append(f'"{mask}"' if quoted and _is_bare_number(text, start, end) else mask)
             last = end
         parts.append(text[last:])
-        return "".join(parts)
+        masked = "".join(parts)
+        return self._as_json(text) if quoted and _is_json(text) and not _is_json(masked) else masked
+
+    def _as_json(self, text: str) -> str:
+        """A document that a mask would break, masked value by value and written anew."""
+        return json.dumps(self._walked(json.loads(text), ""), ensure_ascii=False)
+
+    def _walked(self, value: object, key: str) -> object:
+        if isinstance(value, dict):
+            return {self._once(name): self._walked(part, name) for name, part in value.items()}
+        if isinstance(value, list):
+            return [self._walked(part, key) for part in value]
+        if isinstance(value, bool) or value is None:
+            return value
+        kind = _redact_keys.names_secret(key, str(value))
+        if kind:
+            return self._mask(str(value), kind)
+        masked = self._once(str(value))
+        return value if masked == str(value) else masked
 
     def _spans(self, text: str) -> list[Hit]:
         """Hits in positions of `text`, merged, without those that touch a mask of this run."""
         hits = sorted({view.raw_span(hit) for view in views(text) for hit in self._hits(view)})
         if not hits:
             return []
-        taken = [match.span() for match in self._mask_shape.finditer(text)]
+        taken = [match.span() for match in _ANY_MASK.finditer(text)]
         merged: list[Hit] = []
         for hit in hits:
-            if hit.end <= hit.start or any(hit.start < end and start < hit.end for start, end in taken):
+            if hit.end <= hit.start or _touches(hit, taken):
                 continue
             if merged and hit.start < merged[-1].end:
                 kind = merged[-1].kind if _length(merged[-1]) >= _length(hit) else hit.kind
@@ -121,13 +143,28 @@ def _normal(value: str, kind: str) -> str:
     return re.sub(r"[ ().-]", "", plain) if kind in _SPACED else plain
 
 
+def _touches(hit: Hit, taken: list[tuple[int, int]]) -> bool:
+    """Whether a hit overlaps one of the sorted spans."""
+    after = bisect_right(taken, (hit.start, hit.end))
+    near = taken[max(0, after - 1) : after + 1]
+    return any(hit.start < end and start < hit.end for start, end in near)
+
+
 def _length(hit: Hit) -> int:
     return hit.end - hit.start
 
 
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _is_bare_number(text: str, start: int, end: int) -> bool:
     """A number of a JSON document: its mask needs quotes, or the document breaks."""
-    if not text[start:end].replace(".", "").isdigit():
+    if not _NUMBER.fullmatch(text, start, end):
         return False
     before, after = text[:start].rstrip(), text[end:].lstrip()
     return before[-1:] in {":", ",", "["} and after[:1] in {",", "}", "]"}

@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -15,7 +15,7 @@ from logagent.analysis.statistics import g_test
 from logagent.analysis.templates import mine
 from logagent.evidence import EvidenceQuery, Figure
 from logagent.logs import Completeness, Severity, TimeWindow
-from logagent.query import LogQuery, Node, conjunction, to_text
+from logagent.query import LogQuery, Node, Range, conjunction, to_text
 from logagent.stores._base import LogStore, Measure, Sample
 from logagent.tools._asked import clock, number
 from logagent.tools._base import Claim, Row
@@ -28,6 +28,7 @@ _LEAST = 5
 _SPIKE, _RISE, _FALL = 3.0, 1.25, 0.8
 _SIGNIFICANT = 0.001
 _ORDER: dict[Change, int] = {"new": 0, "spiking": 1, "vanished": 1, "rising": 3, "falling": 3, "steady": 4}
+_CLASS = re.compile(r"status-([a-e])xx")
 _WORD = re.compile(r"[A-Za-z][A-Za-z_]{3,30}")
 
 
@@ -140,9 +141,12 @@ def count(store: LogStore, mined: Sequence[Found], query: LogQuery, base: LogQue
     measures: list[Measure] = []
     for pattern in mined:
         levels = list(pattern.levels)
-        pattern.node = conjunction(query.node, pattern_node(pattern.template, service=pattern.service, levels=levels))
-        own = LogQuery(query.window, pattern.node, query.indices)
-        old = LogQuery(query.window if base is None else base.window, pattern.node, query.indices)
+        lines = conjunction(
+            pattern_node(pattern.template, service=pattern.service, levels=levels), *_status_class(pattern)
+        )
+        pattern.node = conjunction(query.node, lines)
+        own = replace(query, node=pattern.node)
+        old = own if base is None else replace(base, node=conjunction(base.node, lines))
         measures += [Measure(own), Measure(own, "first"), Measure(own, "last"), Measure(old)]
     answer = store.count(measures)
     for place, pattern in enumerate(mined):
@@ -153,6 +157,19 @@ def count(store: LogStore, mined: Sequence[Found], query: LogQuery, base: LogQue
         pattern.base = values[3] if base is not None and isinstance(values[3], int) else 0
         pattern.change = _change(pattern, query, base)
     return answer.completeness
+
+
+def _status_class(pattern: Found) -> list[Node]:
+    """The class of HTTP status that the template holds, where records carry one: the literal text says nothing of it."""
+    found = _CLASS.search(pattern.template)
+    if found is None or pattern.example is None or pattern.example.record is None or pattern.example.record.status is None:
+        return []
+    digit = _digit(found)
+    return [Range("status", f"{digit}00", f"{digit}99")]
+
+
+def _digit(found: re.Match[str]) -> int:
+    return ord(found[1]) - ord("a") + 1
 
 
 def row(pattern: Found, query: LogQuery) -> Row:
@@ -181,7 +198,7 @@ def _shown(pattern: Found) -> str:
     """The text of one line where the pattern is rare, else the template."""
     if pattern.example is not None and pattern.now + pattern.base <= _LEAST:
         return pattern.example.message
-    return pattern.template
+    return _CLASS.sub(lambda hit: f"{_digit(hit)}xx", pattern.template.split(" [failed: ", 1)[0])
 
 
 def _keywords(now: Iterable[Event], base: Iterable[Event], scale: float) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from logagent.tools._asked import clock
 from logagent.tools._base import Claim, Row
 
 _ONCE = 1
+_TRACE = 8
 
 
 def rows(records: Iterable[LogRecord], query: LogQuery) -> tuple[Row, ...]:
@@ -50,9 +51,14 @@ def told(record: LogRecord, window: TimeWindow) -> str:
         f"status {record.status}" if record.status is not None else "",
         f"{record.duration_ms:,.0f} ms" if record.duration_ms is not None else "",
         f"v{record.version}" if record.version else "",
-        f"trace {record.trace_id}" if record.trace_id else "",
+        f"trace {_short(record.trace_id)}" if record.trace_id else "",
     ]
     return " ".join(part for part in parts if part)
+
+
+def _short(trace: str) -> str:
+    """A trace id that a query still finds: its first 8 characters and a star."""
+    return trace if len(trace) <= _TRACE + 1 else f"{trace[:_TRACE]}*"
 
 
 def said(record: LogRecord) -> str:
@@ -61,8 +67,14 @@ def said(record: LogRecord) -> str:
     if record.error_message and record.error_message not in record.message:
         parts.append(record.error_message)
     if record.stack:
-        parts += [cause for cause in _causes(record.stack) if cause not in record.message]
+        parts += [cause for cause in _causes(record.stack) if not _told_already(cause, parts, record.error_type)]
     return " | ".join(part for part in parts if part)
+
+
+def _told_already(cause: str, parts: list[str], error_type: str) -> bool:
+    """Whether a line of the stack adds nothing: it is part of the message, or only the class and the message again."""
+    rest = cause.removeprefix(error_type).lstrip(": ") if error_type else cause
+    return any(rest in part or cause in part for part in parts)
 
 
 def _causes(stack: str) -> list[str]:

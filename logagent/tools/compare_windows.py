@@ -70,7 +70,8 @@ def compare_windows(args: CompareArgs, context: ToolContext) -> Answer:
     mined = patterns.compare(context.store, asked.query, base)
     shown = [one for one in mined.patterns if one.change != "steady"][:_PATTERNS]
     patterns.count(context.store, shown, asked.query, base)
-    rows = [_row(one, asked) for one in values[:_ROWS]] + [patterns.row(one, asked.query) for one in shown]
+    moved = [one for one in shown if one.change != "steady"]
+    rows = [_row(one, asked) for one in values[:_ROWS]] + [patterns.row(one, asked.query) for one in moved]
     words = f"words more frequent in A: {', '.join(mined.keywords)}" if mined.keywords else ""
     same = "" if rows else "no difference in values or patterns"
     return Answer(head, tuple(rows), same or words)
@@ -109,7 +110,8 @@ def _base_text(args: CompareArgs, asked: Asked) -> str:
 def _values(asked: Asked, base: LogQuery, totals: tuple[int, int], context: ToolContext) -> list[_Difference]:
     """Differences of all dimensions, most telling first: two requests."""
     fields = context.fields
-    names = [role for role in _ROLES if fields.roles.get(role)]
+    told = asked.query.node != base.node  # a filter by level says all about levels
+    names = [role for role in _ROLES if fields.roles.get(role) and not (told and role == "severity")]
     taken = {choice.name for choices in fields.roles.values() for choice in choices}
     plain = [
         name

@@ -7,7 +7,7 @@ from itertools import pairwise
 from logagent.analysis.statistics import band, benjamini_hochberg, g_test
 from logagent.diagnosis import BlastRadius, BlastValue, Change, Point, SeriesOut, Timeline
 from logagent.fields import ECS
-from logagent.logs import TimeWindow, iso
+from logagent.logs import TimeWindow, instant, iso
 from logagent.query import Exists, Node, Not, Phrase, conjunction
 from logagent.stores._base import FieldCounts, LogStore, Measure, Series
 from logagent.triage._findings import Findings, PatternFinding, Volume
@@ -29,25 +29,45 @@ def interval_for(seconds: float) -> int:
 
 
 def count_patterns(store: LogStore, findings: Findings, patterns: Sequence[PatternFinding]) -> None:
-    """Count each pattern again by its query: in the bad stretch, in the good ones, and its first and last line."""
+    """Count each pattern again by its query, in the bad stretch and in the good ones.
+
+    First and last line come from the events where all were read, else from the store.
+    """
     scope, bad, good = findings.scope, findings.bad, findings.good
-    per = 3 + len(good)
+    dated = not findings.material.exact
+    per = 1 + len(good) + (2 if dated else 0)
     for start in range(0, len(patterns), MEASURES // per):
         part = patterns[start : start + MEASURES // per]
         measures: list[Measure] = []
         for pattern in part:
             inside = scope.query(pattern.node, bad)
-            measures += [Measure(inside), Measure(inside, "first"), Measure(inside, "last")]
-            measures += [Measure(scope.query(pattern.node, one)) for one in good]
+            measures += [Measure(inside), *(Measure(scope.query(pattern.node, one)) for one in good)]
+            measures += [Measure(inside, "first"), Measure(inside, "last")] if dated else []
         answer = store.count(measures)
         findings.completeness.append(answer.completeness)
         for place, pattern in enumerate(part):
             values = [one.value for one in answer.values[place * per : (place + 1) * per]]
             pattern.count = _int(values[0])
-            pattern.first = values[1] if isinstance(values[1], datetime) else None
-            pattern.last = values[2] if isinstance(values[2], datetime) else None
-            pattern.baseline_count = sum(_int(one) for one in values[3:])
+            pattern.baseline_count = sum(_int(one) for one in values[1 : 1 + len(good)])
             pattern.expected = pattern.baseline_count * _scale(bad, good)
+            if dated:
+                pattern.first = values[-2] if isinstance(values[-2], datetime) else None
+                pattern.last = values[-1] if isinstance(values[-1], datetime) else None
+            else:
+                pattern.first, pattern.last = _ends(findings, pattern)
+
+
+def _ends(findings: Findings, pattern: PatternFinding) -> tuple[datetime | None, datetime | None]:
+    """First and last event of a pattern in the bad stretch, from the events that were read."""
+    window = findings.analysis.window
+    start, end = findings.bad.start.timestamp(), findings.bad.end.timestamp()
+    times = [
+        time
+        for template in pattern.templates
+        for index in window.by_template.get(template, ())
+        if start <= (time := window.events[index].time) < end
+    ]
+    return (instant(min(times)), instant(max(times))) if times else (None, None)
 
 
 def classify(findings: Findings, patterns: Sequence[PatternFinding]) -> None:
@@ -238,12 +258,14 @@ def _blast_row(hit: FieldCounts, usual: FieldCounts) -> BlastRadius | None:
     )
 
 
-def first_failures(store: LogStore, findings: Findings, services: Sequence[str]) -> list[tuple[datetime, str]]:
-    """First failing event of each service in the bad stretch, oldest first: one request."""
+def first_failures(
+    store: LogStore, findings: Findings, services: Sequence[str], span: TimeWindow
+) -> list[tuple[datetime, str]]:
+    """First failing event of each service in `span`, oldest first: one request."""
     if findings.failing is None or not services:
         return []
     nodes: list[Node] = [conjunction(Phrase("service", name), findings.failing) for name in services]
-    answer = store.count([Measure(findings.scope.query(node, findings.bad), "first") for node in nodes])
+    answer = store.count([Measure(findings.scope.query(node, span), "first") for node in nodes])
     findings.completeness.append(answer.completeness)
     seen = [(v.value, s) for v, s in zip(answer.values, services, strict=True) if isinstance(v.value, datetime)]
     return sorted(seen)

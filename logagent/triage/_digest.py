@@ -109,7 +109,7 @@ def _pattern_rows(findings: Findings, room: int) -> tuple[list[str], int]:
     rows: list[str] = []
     used = 0
     for pattern in sorted(findings.patterns, key=lambda p: -p.priority):
-        line = _pattern_line(pattern)
+        line = _pattern_line(pattern, compared=bool(findings.good))
         quiet = pattern.priority < WORTH and pattern.change == "steady"
         if used + len(line) + 1 > room or (quiet and used > FILL_TOKENS * CHARS_PER_TOKEN):
             continue
@@ -118,7 +118,7 @@ def _pattern_rows(findings: Findings, room: int) -> tuple[list[str], int]:
     return rows, len(rows)
 
 
-def _pattern_line(pattern: PatternFinding) -> str:
+def _pattern_line(pattern: PatternFinding, *, compared: bool) -> str:
     services = ", ".join(
         f"{name} x{n:g}" if len(pattern.services) > 1 else name for name, n in pattern.services.items()
     )
@@ -127,8 +127,9 @@ def _pattern_line(pattern: PatternFinding) -> str:
     sample = " ".join((pattern.sample.message if pattern.sample else pattern.template).split())
     cut = f" (+{len(sample) - SAMPLE} chars)" if len(sample) > SAMPLE else ""
     note = f" {{{pattern.note}}}" if pattern.note else ""
+    change, before = (pattern.change, f"{pattern.baseline_count:,}") if compared else ("seen", "-")
     return (
-        f"{pattern.evidence}  {pattern.change} {pattern.count:,} | {pattern.baseline_count:,} | {first} | "
+        f"{pattern.evidence}  {change} {pattern.count:,} | {before} | {first} | "
         f'{services} {pattern.levels}{mark} | "{sample[:SAMPLE]}"{cut}{note}'
     )
 

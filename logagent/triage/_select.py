@@ -9,7 +9,7 @@ from logagent.logs import LogRecord, Severity, instant
 from logagent.query import Level, Node, Or, Phrase, Range, conjunction
 from logagent.triage._findings import Findings, PatternFinding
 
-MOST = 48
+MOST = 40
 TEMPLATE = 400
 """Patterns that are counted again; the others stay in the analysis."""
 SERVICES = 6
@@ -60,7 +60,7 @@ def _node(findings: Findings, row: PatternRow) -> Node:
     if record is None:
         return pattern_node(window.text(template), service=window.service(template))
     services = _writers(findings, row)
-    site = _site(findings, record)
+    site = _site(findings, record) if len({window.miner.keys[t][1] for t in row.templates}) == 1 else ""
     if site and _LINED.search(site) and _plain(row.sample):
         level = [Level(int(record.severity))] if record.severity is not None else []
         return conjunction(_service_node(services), Phrase("logger", site), *level)

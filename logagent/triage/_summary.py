@@ -24,7 +24,7 @@ def summary(findings: Findings, words: Words, outcome: OutcomeName, leading: Hyp
         what_is_happening=_what(findings, words),
         probable_cause=leading.statement if caused and leading is not None else None,
         recommended_next=step or None,
-        strongest_lead=_lead(findings, words, suspect) if outcome == "inconclusive" and suspect else None,
+        strongest_lead=_lead(findings, words, suspect, leading) if outcome == "inconclusive" and suspect else None,
     )
 
 
@@ -115,12 +115,15 @@ def _what(findings: Findings, words: Words) -> str:
     return text
 
 
-def _lead(findings: Findings, words: Words, suspect: Suspect) -> str:
+def _lead(findings: Findings, words: Words, suspect: Suspect, leading: Hypothesis | None) -> str:
     rows = " ".join(rows_of(findings, suspect)[:3])
     onset = findings.conclusion.onset
     prove = words.say("lead.prove", suspect=suspect.service)
     if onset and findings.conclusion.onset_kind == "before_window":
         prove = words.say("lead.ends", suspect=suspect.service, onset=iso(instant(onset[1])))
+    if not suspect.facts:
+        said = leading.statement if leading else suspect.service
+        return f"{said} {prove}"
     return words.say("lead.service", suspect=suspect.service, fact=fact_words(words, suspect), rows=rows, prove=prove)
 
 

@@ -25,6 +25,8 @@ NOISE_RATIO = 1.25
 NOISE_LIMIT = 4
 EXTRA_LIMIT = 6
 LIFT, HALF = 2.0, 0.5
+LEAD = timedelta(seconds=10)
+"""First trouble is looked for from this long before the onset: background failures of earlier do not count."""
 SERVER_ERROR = 500
 
 
@@ -250,12 +252,15 @@ def _first_trouble(run: Run, findings: Findings) -> None:
     names = [*findings.anomalous_services, *(s.service for s in findings.conclusion.ranking[:4])]
     known = set(findings.analysis.window.services)
     wanted = [name for name in dict.fromkeys(names) if name in known][:8]
-    for first, service in counting.first_failures(run.store, findings, wanted):
+    onset = findings.conclusion.onset
+    start = max(findings.bad.start, instant(onset[0]) - LEAD) if onset else findings.bad.start
+    span = TimeWindow(min(start, findings.bad.end), findings.bad.end)
+    for first, service in counting.first_failures(run.store, findings, wanted, span):
         node = conjunction(Phrase("service", service), findings.failing)
         row = run.ledger.add(
             "sequence",
             service,
-            _query(run, node, findings.bad, Figure("first", "timestamp")),
+            _query(run, node, span, Figure("first", "timestamp")),
             value=iso(first),
             service=service,
         )

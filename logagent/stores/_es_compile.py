@@ -103,6 +103,8 @@ class Compiler:
             if kinds & TEXTS:
                 return {"match_phrase": {choice.name: {"query": node.value}}}
             return self._contains(node.value, choice)
+        if not choice.exact and len(kinds) > 1:  # e.g. a number in one index and a keyword in another
+            return {"match": {choice.name: {"query": node.value, "operator": "and", "lenient": True}}}
         if not choice.exact:
             return {"match_phrase": {choice.name: {"query": node.value}}}
         value = _value(node.value, kinds)

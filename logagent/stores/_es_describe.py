@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from logagent.errors import NoData, SourceError, StoreDenied, UsageError
+from logagent.errors import NoData, SourceError, StoreDenied, StoreQueryError, UsageError
 from logagent.fields import FieldInfo, FieldMap, classify_levels, instant_of, resolve
 from logagent.logs import Completeness, Severity, instant
 from logagent.schemas import schemas
@@ -32,7 +32,7 @@ _READ_ALL = 1_000_000
 _LEVEL_VALUES = 50
 _MOST_NAMES = 300
 _ODD_AGE = timedelta(days=1)
-_BACKING = re.compile(r"^\.ds-(?P<stream>.+)-\d{4}\.\d{2}\.\d{2}-\d{6}$")
+_BACKING = re.compile(r"^\.ds-(?P<stream>.+?)(?:-\d{4}\.\d{2}\.\d{2})?-\d{6}$")
 _DAILY = re.compile(r"^(?P<stem>.+?)[-.]\d{4}[.-]\d{2}(?:[.-]\d{2})?(?:-\d{6})?$")
 _MULTI_FIELDS = ("keyword", "raw", "exact", "enum")
 _ROLES_BY_COVERAGE = ("severity", "service", "message", "error_type", "trace_id", "status", "host", "pod", "stack")
@@ -120,21 +120,27 @@ class Describer:
 
     def _probe(self) -> list[Mapping[str, Any]]:
         """A few documents of each index, to see which names there are."""
-        body = {
-            "size": 0,
-            "terminate_after": 1_000,
-            "aggs": {
-                "source": {
-                    "terms": {"field": "_index", "size": _MOST_SOURCES},
-                    "aggs": {"docs": {"top_hits": {"size": 3, "_source": {"includes": ["*"]}}}},
-                }
-            },
-        }
-        answer = self._search("a few documents of each index", body)
+
+        def body(size: int) -> dict[str, Any]:
+            documents = {"docs": {"top_hits": {"size": size, "_source": {"includes": ["*"]}}}} if size else {}
+            source = {"terms": {"field": "_index", "size": _MOST_SOURCES}, "aggs": documents}
+            return {"size": 0, "terminate_after": 1_000, "aggs": {"source": source}}
+
+        answer = self._fitting("a few documents of each index", body, (3, 1, 0))
         if completeness_of(answer).shards_total == 0:
             raise no_index(self._indices, self._names_nearby())
         buckets = _buckets(answer, "source")
         return [hit for bucket in buckets for hit in hits_of(bucket.get("docs") or {})]
+
+    def _fitting(self, what: str, body: Callable[[int], Mapping[str, Any]], sizes: Sequence[int]) -> Mapping[str, Any]:
+        """The first answer that is not too large, from many documents to few."""
+        for size in sizes[:-1]:
+            try:
+                return self._search(what, body(size))
+            except StoreQueryError as error:
+                if error.code != "too_large":
+                    raise
+        return self._search(what, body(sizes[-1]))
 
     def _names_nearby(self) -> list[str]:
         """Names of sources that exist, where the key may list them."""
@@ -194,14 +200,13 @@ class Describer:
         if "date_nanos" in fields.types.get(time, ()):
             order["numeric_type"] = "date"
         body = {
-            "size": _SAMPLE,
             "track_total_hits": True,
             "sort": [{time: order}],
             "_source": {"includes": ["*"]},
             "fields": [{"field": time, "format": "strict_date_optional_time"}],
             "aggs": {"first": {"min": {"field": time}}, "last": {"max": {"field": time}}},
         }
-        answer = self._search("newest documents", body)
+        answer = self._fitting("newest documents", lambda size: {**body, "size": size}, (_SAMPLE, 5, 1))
         self._seen.append(completeness_of(answer))
         aggs = answer.get("aggregations") or {}
         hits = hits_of(answer)

@@ -51,7 +51,7 @@ class ClusterFields:
             return ()
         kinds = self.types[name]
         kind = next(iter(sorted(kinds & TEXTS)), "") or min(kinds)
-        exact = self.exact.get(name, "") or ("" if kinds & TEXTS else name)
+        exact = self.exact.get(name, "" if kinds & TEXTS else name)
         return (FieldChoice(name, kind, exact),)
 
     def parent(self, name: str) -> str:

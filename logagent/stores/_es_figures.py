@@ -19,7 +19,7 @@ from logagent.stores._base import (
     Timeline,
     TopValues,
 )
-from logagent.stores._es_answers import completeness_of, key_of, merged
+from logagent.stores._es_answers import completeness_of, key_of, merged, total_of
 from logagent.stores._es_bodies import (
     ALL_BUCKETS,
     MOST_FILTERS,
@@ -36,6 +36,8 @@ from logagent.stores._es_records import as_text
 
 _MOST_VALUES = 50
 _PRECISE_DISTINCT = 3_000
+_HIDDEN_SHARE = 0.05
+"""From this share of values too long for the index on, the list is called approximate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ class Figures:
         for number, name in enumerate(names):
             parts = [_unnested(_aggregation(answer, f"f{number}_{place}")) for place in range(len(self._exact(name)))]
             missing = int(_aggregation(answer, f"missing{number}").get("doc_count", 0))
-            found[name] = _field_counts(name, parts, size, missing)
+            found[name] = _field_counts(name, parts, size, missing, total_of(answer)[0])
         return found
 
     def _nested(self, name: str, aggregation: Clause) -> Clause:
@@ -239,19 +241,25 @@ def _unnested(aggregation: Mapping[str, Any]) -> Mapping[str, Any]:
     return aggregation.get("in") or aggregation
 
 
-def _field_counts(name: str, parts: Sequence[Mapping[str, Any]], size: int, missing: int) -> FieldCounts:
+def _field_counts(name: str, parts: Sequence[Mapping[str, Any]], size: int, missing: int, total: int) -> FieldCounts:
+    """Merged buckets of the fields of one role.
+
+    Values longer than `ignore_above` are in no bucket; what is left of the total counts as other.
+    """
     counts: Counter[str] = Counter()
     for part in parts:
         for bucket in part.get("buckets") or ():
             counts[key_of(bucket)] += int(bucket["doc_count"])
     top = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     other = sum(int(part.get("sum_other_doc_count", 0)) for part in parts) + sum(count for _, count in top[size:])
+    hidden = total - missing - sum(counts.values()) - sum(int(part.get("sum_other_doc_count", 0)) for part in parts)
     return FieldCounts(
         field=name,
         values=tuple(TermCount(value, count) for value, count in top[:size]),
-        other=other,
+        other=other + max(0, hidden),
         missing=missing,
-        approximate=any(int(part.get("doc_count_error_upper_bound", 0)) > 0 for part in parts),
+        approximate=hidden > _HIDDEN_SHARE * total
+        or any(int(part.get("doc_count_error_upper_bound", 0)) > 0 for part in parts),
     )
 
 

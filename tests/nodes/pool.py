@@ -68,9 +68,10 @@ class Server:
     def create(
         self, index: str, *, mappings: Mapping[str, Any] | None = None, settings: Mapping[str, Any] | None = None
     ) -> None:
-        """Make an index."""
+        """Make an index, and wait for its shards where they can be placed at all."""
         body = {"mappings": mappings or {}, "settings": {"number_of_replicas": 0, **(settings or {})}}
-        status, answer = self.request("PUT", f"/{index}?wait_for_active_shards=0", body)
+        stuck = any("routing" in name for name in settings or {})
+        status, answer = self.request("PUT", f"/{index}?wait_for_active_shards={0 if stuck else 'all'}", body)
         assert status == 200, answer
 
     def load(self, index: str, documents: Iterable[Mapping[str, Any]], ids: Sequence[str] = ()) -> None:

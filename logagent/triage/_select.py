@@ -31,7 +31,7 @@ def _finding(findings: Findings, row: PatternRow, name: str) -> PatternFinding:
     hit = window.hits.get(row.templates[0])
     return PatternFinding(
         id=name,
-        template=" ".join(row.text.split())[:TEMPLATE],
+        template=_shown(row.text),
         node=_node(findings, row),
         services=dict(row.services),
         severity=row.severity,
@@ -50,6 +50,13 @@ def _finding(findings: Findings, row: PatternRow, name: str) -> PatternFinding:
         sample=row.sample.record,
         templates=row.templates,
     )
+
+
+def _shown(text: str) -> str:
+    """A template for readers: a status class as `5xx`, without the mark that the miner appends to failed requests."""
+    plain = text.split(" [failed: ", 1)[0]
+    classed = _STATUS_CLASS.sub(lambda match: f"{ord(match[0][7]) - ord('a') + 1}xx", plain)
+    return " ".join(classed.split())[:TEMPLATE]
 
 
 def _node(findings: Findings, row: PatternRow) -> Node:
@@ -114,8 +121,13 @@ def _literal_text(text: str, record: LogRecord) -> str:
     """The part of a template that stands in the message of its sample; the rest came from other fields."""
     flat = " ".join(record.message.split())
     head = text.split(" | ", 1)[0].split(" [failed: ", 1)[0]
-    words = [word if word in flat or "<" in word or "status-" in word else "<*>" for word in head.split()]
+    words = [word if _usable(word, flat) else "<*>" for word in head.split()]
     return " ".join(words)
+
+
+def _usable(word: str, message: str) -> bool:
+    """A word that a query may hold and the message has; slots and status classes are handled later."""
+    return "<" in word or "status-" in word or (word.isprintable() and word in message)
 
 
 def _levels(findings: Findings, row: PatternRow) -> tuple[int, ...]:

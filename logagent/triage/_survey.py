@@ -63,12 +63,13 @@ def survey(run: Run) -> Findings | None:
         return None
     findings = _analyse(run, material, span)
     findings.completeness += [counted.completeness, *material.completeness]
-    _patterns(run, findings)
+    changed = _patterns(run, findings)
     _failing(run, findings)
     counting.count_volume(run.store, findings)
     run.report("volume", f"{findings.volume.events:,} events, {findings.volume.failing:,} failing")
     counting.count_timeline(run.store, findings)
     run.report("errors", _errors_line(findings))
+    run.report("patterns", changed)
     counting.count_blast(run.store, findings)
     _rows(run, findings)
     return findings
@@ -105,13 +106,14 @@ def _analyse(run: Run, material: Material, span: TimeWindow) -> Findings:
     return findings
 
 
-def _patterns(run: Run, findings: Findings) -> None:
+def _patterns(run: Run, findings: Findings) -> str:
+    """Select and count the telling patterns; what changed, in words."""
     findings.patterns = select_patterns(findings)
     counting.count_patterns(run.store, findings, findings.patterns)
     counting.classify(findings, findings.patterns)
     changed = [p.change for p in findings.patterns]
     words = [f"{changed.count(name)} {name}" for name in ("new", "spiking", "vanished") if name in changed]
-    run.report("patterns", ", ".join(words) or "none changed")
+    return ", ".join(words) or "none changed"
 
 
 def _failing(run: Run, findings: Findings) -> None:

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
+from logagent import demo
 from logagent.logs import TimeWindow, iso
 from logagent.query import Scope
 from logagent.settings import RunOptions
@@ -43,8 +44,13 @@ def check_services(store: LogStore, scope: Scope, services: tuple[str, ...]) -> 
 
 
 def read_window(options: RunOptions, description: Description, clock: datetime) -> RunOptions:
-    """The window that a question names, where no option does."""
-    if options.question is None or options.since or options.until or options.at:
+    """The window that a question names, or that belongs to a bundled scenario, where no option names one."""
+    if options.since or options.until or options.at:
+        return options
+    if options.scenario is not None:
+        window = demo.truth(options.scenario)["window"]
+        return replace(options, since=window["from"], until=window["to"])
+    if options.question is None:
         return options
     zone = display_zone(options.zone)
     newest = description.last

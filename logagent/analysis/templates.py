@@ -19,9 +19,9 @@ MASK = re.compile(
     r"(?P<id>[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})"
     r"|(?P<url>\b[a-z][a-z0-9+]{1,9}://[^\s,;'\"\])>]+)"
     r"|(?P<time>\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b)"
-    r"|(?P<ip>/?(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?)"
+    r"|(?P<ip>/?(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?(?:,(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?)*)"
     r"|(?P<hex>\b0[xX][0-9a-fA-F]+\b)"
-    r"|(?P<path>(?:/[\w.@%+=~-]+){2,}/?)"
+    r"|(?P<path>(?:/[\w.@%+=~-]+){2,}/?(?:\?[^\s\"'<>(){}\[\]]*)?)"
     r"|(?P<key>\b(?=[a-f]*\d[0-9a-f]{7})[0-9a-f]{8,}\b|\b(?=[a-z]*\d+[a-z]+\d)[a-z0-9]{9,}\b)"
     r"|(?P<num>[-+]?\d+(?:[.,]\d+)*(?:µs|ms|us|ns|s|m|h|d|[KMGT]i?B?|B|%)?)"
 )
@@ -36,13 +36,15 @@ _LINED = re.compile(r"[#:]\d{1,9}$")
 
 _DELIMITERS = r"[\s\[\]{}(),=:：|]+"
 _SPLIT = re.compile(_DELIMITERS)
+_EMPTY, _FILLED = " ()", f" ({SLOT})"
+"""A value that is missing once is still a value: `from host ()` is `from host (name)`."""
 _STATE_WORDS = (
     "up down open opened closed close on off ok failed failure success succeeded error ready notready true false "
     "enabled disabled started stopped starting stopping healthy unhealthy connected disconnected available unavailable "
-    "passed running offline online active inactive gained lost half_open half-open"
+    "passed running offline online active inactive gained lost half_open half-open get post put delete patch head"
 )
 _STATE = frozenset(_STATE_WORDS.split())
-"""Words of state: never merged into a slot, else "link up" and "link down" are one template."""
+"""Words of state, and HTTP methods: never merged into a slot, else "link up" and "link down" are one template."""
 
 _STATUS = re.compile(
     r"(HTTP/\d(?:\.\d)?\"?\s+|\bstatus(?:[ _]?code)?[\"\s:=]+|\b(?:GET|POST|PUT|DELETE|PATCH|HEAD)\s+\S+\s+)"
@@ -70,9 +72,9 @@ def mask(message: str) -> str:
     for word in text.split(" "):
         masked = _mask_word(word) if len(word) <= _REMEMBERED else MASK.sub(SLOT, word)
         if masked is None:
-            return MASK.sub(SLOT, text)
+            return MASK.sub(SLOT, text).replace(_EMPTY, _FILLED)
         words.append(masked)
-    return " ".join(words)
+    return " ".join(words).replace(_EMPTY, _FILLED)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -87,7 +89,8 @@ def typed_mask(message: str) -> str:
     >>> typed_mask("user 42 from 10.0.0.7:5432 in 12ms")
     'user <num> from <ip> in <num>'
     """
-    return MASK.sub(lambda hit: _SHOWN.get(str(hit.lastgroup), "<num>"), message[:LIMIT])
+    shown = MASK.sub(lambda hit: _SHOWN.get(str(hit.lastgroup), "<num>"), message[:LIMIT])
+    return shown.replace(_EMPTY, _FILLED)
 
 
 def pattern_id(text: str) -> str:
@@ -182,9 +185,13 @@ def _agreement(group: Sequence[str], words: Sequence[str]) -> float:
     for a, b in zip(group, words, strict=True):
         if a in (b, SLOT):
             same += 1
-        if a != b and (a.lower() in _STATE or b.lower() in _STATE):
+        if a != b and (_word(a) in _STATE or _word(b) in _STATE):
             return -1.0
     return same / max(1, len(words))
+
+
+def _word(token: str) -> str:
+    return token.strip("\"'").lower()
 
 
 def mine(events: Iterable[Event]) -> Drain:

@@ -25,6 +25,8 @@ def event(message: str, level: int | None = 2, **more: object) -> Event:
         ("at 2026-11-30 12:00:00,123 done", "at <time> done"),
         ("at 2026-11-30T12:00:00Z done", "at <time> done"),
         ("pod a1b2c3d4e5 and 0xFF", "pod <id> and <hex>"),
+        ("from 10.0.0.1,10.0.0.2 ()", "from <ip> (<*>)"),
+        ("GET /a/b?c=d&e=1 now", "GET <path> now"),
         ("plain words only", "plain words only"),
     ],
 )
@@ -32,9 +34,9 @@ def test_slots_say_what_they_hold(text, shown):
     assert typed_mask(text) == shown
 
 
-@given(st.text(alphabet="ab1 0-:/.,T[]x%\n\t2026", max_size=80))
+@given(st.text(alphabet="ab1 0-:/.,T[]()?x%\n\t2026", max_size=80))
 def test_the_fast_mask_equals_the_plain_one(text):
-    assert mask(text) == MASK.sub("<*>", text[:LIMIT])
+    assert mask(text) == MASK.sub("<*>", text[:LIMIT]).replace(" ()", " (<*>)")
 
 
 def test_masks_are_linear_on_hostile_text():
@@ -48,6 +50,8 @@ def test_masks_are_linear_on_hostile_text():
         "0x" + "f" * 40_000 + "_",
         "12:00:00." + "1" * 40_000 + "x",
         "1.1." * 10_000,
+        "/a/b?" * 8_000,
+        "1.1.1.1," * 5_000 + "1.1",
         "a" * 39_990 + "://",
         "f" * 20_000 + "1" * 20_000 + "-",
     ]
@@ -72,6 +76,12 @@ def test_values_fall_into_one_template_and_words_of_state_do_not():
     assert ids[0] == ids[1]
     assert drain.display(ids[0]) == "user <*> bought item <num> in store north"
     assert drain.add("net", "", "link eth0 is now up again") != drain.add("net", "", "link eth0 is now down again")
+
+
+def test_methods_are_never_merged():
+    drain = Drain()
+    ids = {drain.add("web", "", f'10.0.0.1 "{verb} /a/b HTTP/1.1" len 7 took 8') for verb in ("GET", "POST", "GET")}
+    assert len(ids) == 2
 
 
 def test_services_do_not_share_templates():

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from logagent import cli, plugins
-from logagent.cli._console import Console, prepare_streams
+from logagent.cli._console import CURRENT, Console, prepare_streams
 from logagent.cli._options import global_names
 from logagent.errors import LogAgentError, UsageError
 from logagent.texts import Catalogue
@@ -36,6 +36,15 @@ class _HelpfulCommand(TyperCommand):
         format_command(self, ctx, formatter, interface_texts())
 
 
+class _HelpfulGroup(TyperGroup):
+    """A command with subcommands (`cases list`) with our help page."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        from logagent.cli._help import format_command  # noqa: PLC0415
+
+        format_command(self, ctx, formatter, interface_texts())
+
+
 class _CommandApp(typer.Typer):
     """A typer app whose commands have our help page."""
 
@@ -45,7 +54,7 @@ class _CommandApp(typer.Typer):
 
 def command_app() -> typer.Typer:
     """What a command module exports as `APP`."""
-    return _CommandApp(**_NO_RICH)
+    return _CommandApp(cls=_HelpfulGroup, **_NO_RICH)
 
 
 class _CommandsByFile(TyperGroup):
@@ -93,7 +102,10 @@ def _value_of(option: str, arguments: Sequence[str]) -> str:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and give the exit status. What is not a LogAgentError passes through: it is a bug."""
-    prepare_streams()
+    from logagent.settings import environment  # noqa: PLC0415
+
+    prepare_streams(environment())
+    CURRENT.console = None
     if not arguments or arguments == ["--version"]:
         return _without_command(arguments)
     try:
@@ -169,7 +181,6 @@ def _usage(error: Any) -> UsageError:
 
 
 def _print(error: LogAgentError, arguments: Sequence[str]) -> int:
-    from logagent.cli._context import CURRENT  # noqa: PLC0415
     from logagent.cli._errors import print_error  # noqa: PLC0415
 
     console = CURRENT.console

@@ -65,19 +65,29 @@ class Console:
             self.say(text)
 
 
+@dataclass(slots=True)
+class Current:
+    """The console of the command that runs: errors that reach the top are printed with it."""
+
+    console: Console | None = None
+
+
+CURRENT = Current()
+
+
 def quiet_broken_pipe() -> None:
     """Point stdout nowhere, so that the interpreter's last flush has nobody to complain about."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def prepare_streams() -> None:
-    """No stream dies of a character; redirected output is UTF-8 unless the environment chose another encoding."""
+def prepare_streams(environ: Mapping[str, str]) -> None:
+    """No stream dies of a character; redirected output is UTF-8 unless PYTHONIOENCODING says otherwise."""
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):
             continue
-        redirected = not stream.isatty() and stream.encoding.lower() in ("ascii", "ansi_x3.4-1968", "us-ascii")
-        stream.reconfigure(errors="backslashreplace", encoding="utf-8" if redirected else None)
+        is_ours = not stream.isatty() and not environ.get("PYTHONIOENCODING")
+        stream.reconfigure(errors="backslashreplace", encoding="utf-8" if is_ours else None)
 
 
 def make_console(options: GlobalOptions, environ: Mapping[str, str], language: str, zone: str) -> Console:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from logagent.cli._console import Console, make_console
+from logagent.cli._console import CURRENT, Console, make_console
 from logagent.cli._options import GlobalOptions, RunLimits, ScopeOptions
 from logagent.errors import UsageError
 
@@ -31,15 +31,6 @@ class Context:
     options: GlobalOptions
     environ: Mapping[str, str]
     stdin: BinaryIO | None = None
-
-
-class _Current:
-    """The console of the command that runs: errors that reach the top are printed with it."""
-
-    console: Console | None = None
-
-
-CURRENT = _Current()
 
 
 def make_context(options: GlobalOptions, limits: RunLimits | None = None) -> Context:

@@ -79,6 +79,8 @@ def format_command(command: Any, ctx: Any, formatter: Any, texts: Catalogue) -> 
         default = "cli.help.arguments" if is_argument else "cli.help.options"
         panel = getattr(parameter, "rich_help_panel", None)
         groups.setdefault(panel if isinstance(panel, str) else say(default), []).append(record)
+    for subcommand in getattr(command, "commands", {}).values():
+        groups.setdefault(say("cli.help.commands"), []).append((subcommand.name, subcommand.help or ""))
     for title, records in groups.items():
         with formatter.section(title):
             formatter.write_dl(records)

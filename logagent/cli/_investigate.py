@@ -45,7 +45,8 @@ def investigate(context: Context, options: "RunOptions", *, exit_code: bool = Fa
         return _dry_run(context, options)
     if not confirm_long_window(context, options):
         return 2
-    with debug_log(context) as log, Progress(console, window_title(context, options)) as progress:
+    title = window_title(context, options)
+    with _sigterm(), debug_log(context) as log, Progress(console, title) as progress:
         diagnosis, status = _run(context, options, _both(progress, log))
     if diagnosis is None:
         console.say(console.texts.say("cli.interrupted_empty"))
@@ -75,22 +76,21 @@ def _both(first: OnEvent, second: OnEvent | None) -> OnEvent:
 
 def _run(context: Context, options: "RunOptions", on_event: OnEvent) -> "tuple[Diagnosis | None, int]":
     """The diagnosis and 0; after an interrupt what is known by then, and 130 or 143."""
-    from logagent.wiring import open_session  # noqa: PLC0415
+    try:
+        from logagent.wiring import open_session  # noqa: PLC0415
 
-    with _sigterm():
+        session = open_session(context.settings, options, on_event, context.stdin)
+    except KeyboardInterrupt as stop:
+        return None, _status(stop)
+    with session:
         try:
-            session = open_session(context.settings, options, on_event, context.stdin)
+            return session.run(), 0
         except KeyboardInterrupt as stop:
-            return None, _status(stop)
-        with session:
-            try:
-                return session.run(), 0
-            except KeyboardInterrupt as stop:
-                status = _status(stop)
-            try:
-                return session.partial(), status
-            except KeyboardInterrupt:  # twice: leave now
-                return None, status
+            status = _status(stop)
+        try:
+            return session.partial(), status
+        except KeyboardInterrupt:  # twice: leave now
+            return None, status
 
 
 def _status(stop: KeyboardInterrupt) -> int:

@@ -212,7 +212,9 @@ def invalid(place: str, setting: str, reason: str) -> UsageError:
 
 
 def _secret(place: str, name: str) -> UsageError:
-    return UsageError(f"{place}: {name} holds a secret", code="LA706", values={"file": place, "setting": name})
+    reference = f"{name}_file" if name in SECRETS else None
+    values = {"file": place, "setting": name, "reference": reference}
+    return UsageError(f"{place}: {name} holds a secret", code="LA706", values=values)
 
 
 def _has_password(url: object) -> bool:

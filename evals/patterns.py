@@ -11,12 +11,15 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import logagent
 from logagent.analysis.facts import Event
 from logagent.analysis.templates import mine
+
+_INDEX = resources.files("logagent.analysis").joinpath("mechanisms.json")
 
 Miner = Callable[[Sequence[str]], list[Hashable]]
 
@@ -35,6 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "cases": len(results),
         "seconds": round(time.perf_counter() - began, 3),
         "version": logagent.__version__,
+        "mechanisms": json.loads(_INDEX.read_bytes())["version"],
         "metrics": _means(results),
         "rows": sorted(results, key=lambda row: row["ga"]),
     }

@@ -3,13 +3,14 @@
 from logagent.analysis.facts import Suspect
 from logagent.diagnosis import Hypothesis, OutcomeName, Summary
 from logagent.logs import instant, iso
-from logagent.triage._findings import Findings
+from logagent.triage._findings import Findings, PatternFinding
 from logagent.triage._hypotheses import Words, fact_words, mechanism_of, rows_of
 from logagent.triage._statements import percent
 
 HEADLINE = 120
 ONE_IN_MOST = 20
 MOST = 0.45
+QUOTE = 100
 WORTH_SAYING = 0.005
 """A share of failing requests below this is printed as a count."""
 """`1 in n` reads well up to here; beyond it the share is printed."""
@@ -21,7 +22,7 @@ def summary(findings: Findings, words: Words, outcome: OutcomeName, leading: Hyp
     suspect = _suspect(findings, leading)
     return Summary(
         headline=fit(_headline(findings, words, outcome, suspect), HEADLINE),
-        what_is_happening=_what(findings, words),
+        what_is_happening=_what(findings, words, suspect),
         probable_cause=leading.statement if caused and leading is not None else None,
         recommended_next=step or None,
         strongest_lead=_lead(findings, words, suspect, leading) if outcome == "inconclusive" and suspect else None,
@@ -55,11 +56,21 @@ def impact_words(findings: Findings, words: Words, suspect: Suspect | None) -> s
         return _share_words(words, ratio)
     if volume.failing:
         return words.say("impact.events", count=f"{volume.failing:,}")
+    if (grown_pattern := changed_pattern(findings, suspect)) is not None:
+        return words.say("impact.few", count=f"{grown_pattern.count:,}")
     if "silent" in kinds and suspect is not None:
         return words.say("impact.silent", suspect=suspect.service)
     if kinds & {"slow", "slow_shift", "slow_endpoint", "slow_number", "slow_peer"}:
         return words.say("impact.slower")
     return words.say("impact.none")
+
+
+def changed_pattern(findings: Findings, suspect: Suspect | None) -> PatternFinding | None:
+    """The first new or spiking pattern that a suspect's facts rest on."""
+    rows = rows_of(findings, suspect) if suspect is not None else []
+    by_row = {pattern.evidence: pattern for pattern in findings.patterns}
+    found = [by_row[row] for row in rows if row in by_row]
+    return next((one for one in found if one.change in {"new", "spiking"}), None)
 
 
 def _share_words(words: Words, ratio: float) -> str:
@@ -96,7 +107,7 @@ def scope_words(findings: Findings) -> str:
     return services[0] if len(services) == 1 else ", ".join(sources[:2])
 
 
-def _what(findings: Findings, words: Words) -> str:
+def _what(findings: Findings, words: Words, suspect: Suspect | None) -> str:
     volume = findings.volume
     requests = volume.unit == "requests"
     part = volume.failing_requests if requests else volume.failing
@@ -112,6 +123,11 @@ def _what(findings: Findings, words: Words) -> str:
         text = words.say("what.ratio", before=percent(volume.ratio_before), **values)
     if volume.services > 1 and volume.failing:
         text += " " + words.say("what.services", hit=volume.services_failing, all=volume.services)
+    told = changed_pattern(findings, suspect)
+    if told is not None and suspect is not None:
+        quote = fit(told.template, QUOTE)
+        values = {"count": f"{told.count:,}", "service": suspect.service, "template": quote, "row": told.evidence}
+        text += " " + words.say(f"what.{told.change}", before=f"{told.baseline_count:,}", **values)
     return text
 
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import typer
+
 from logagent.cli._cases import remember_source
 from logagent.cli._context import Context
 from logagent.cli._debug import debug_log
@@ -99,7 +101,7 @@ def _status(stop: KeyboardInterrupt) -> int:
 
 @contextmanager
 def _sigterm() -> Iterator[None]:
-    """SIGTERM ends a run like Ctrl-C does, with what is known."""
+    """SIGTERM ends a run like Ctrl-C does, with what is known; outside of the run itself it only ends the command."""
 
     def stop(*_: object) -> None:
         raise Terminated
@@ -107,6 +109,8 @@ def _sigterm() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
+    except Terminated:
+        raise typer.Exit(TERMINATED) from None
     finally:
         signal.signal(signal.SIGTERM, before)
 

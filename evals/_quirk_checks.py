@@ -1,5 +1,6 @@
 """Compares what a case expects with what was observed."""
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -193,7 +194,7 @@ def _keys(body: Mapping[str, Any]) -> set[str]:
 
 def _bridged(body: Mapping[str, Any]) -> bool:
     roles = [message["role"] for message in body["messages"]]
-    return ("tool", "user") not in set(zip(roles, roles[1:], strict=False))
+    return ("tool", "user") not in set(itertools.pairwise(roles))
 
 
 _Holds = Callable[[re.Match[str], dict[str, Any], dict[str, Any], Seen], bool]
@@ -325,7 +326,7 @@ _CHECKS: dict[str, Callable[[Any, Seen], str]] = {
 
 def _replay(what: str, wanted: Any, case: Case, seen: Seen) -> str:
     messages = (seen.next_request or {}).get("messages", [])
-    said = next((each for each in reversed(messages) if each["role"] == "assistant"), {})
+    said: dict[str, Any] = next((each for each in reversed(messages) if each["role"] == "assistant"), {})
     calls = said.get("tool_calls") or [{}]
     if what == "keeps":
         names = wanted if isinstance(wanted, list) else [wanted]
@@ -369,6 +370,6 @@ def _sent(what: str, wanted: Any, case: Case, seen: Seen) -> str:
 
 def _same_json(wanted: object, found: object) -> bool:
     try:
-        return json.loads(str(wanted)) == json.loads(str(found))
+        return bool(json.loads(str(wanted)) == json.loads(str(found)))
     except ValueError:
         return wanted == found

@@ -54,21 +54,18 @@ def loop_problems(case: Case, tools: Mapping[str, Mapping[str, str]]) -> Iterato
     if len(ran) != len(check.get("calls", [])):
         yield f"ran {ran}"
     yield from _text_problems(check, [result.text for _, result, _ in results], reply, set(tools))
-    if check.get("outcome") == "error_result" and not all(result.is_error for _, result, _ in results):
-        yield "the result is no error"
-    for key, wanted in check.items():
-        if key.startswith("at_same_call_") and wanted == "stuck":
+    for key in check:
+        if key.startswith("at_same_call_"):
             for turn in range(nth + 1, int(key.rpartition("_")[2]) + 1):
                 calls.answer(reply.tool_calls, turn, float("inf"))
-            if not calls.stuck:
-                yield "not stuck"
+            yield from [] if calls.stuck else ["not stuck"]
 
 
 def _text_problems(check: Mapping[str, Any], texts: list[str], reply: Reply, known: set[str]) -> Iterator[str]:
     text = " ".join(texts)
     if not text:
         yield f"no result for {reply.tool_calls}"
-    if check.get("outcome") == "error_result" and not any(name in text for name in known):
+    if check.get("outcome") == "error_result" and not ("error" in text and any(name in text for name in known)):
         yield f"names no tool: {text}"
     if check.get("outcome") == "pointer_to_first_result" and "turn 1" not in text and "E1" not in text:
         yield f"does not point to the first result: {text}"
@@ -92,7 +89,7 @@ def _context() -> ToolContext:
     now = datetime(2026, 11, 30, 6, 0, tzinfo=UTC)
     window = TimeWindow(now, now)
     return ToolContext(
-        store=None,  # type: ignore[arg-type] - the tools of the cases read nothing
+        store=None,  # type: ignore[arg-type]  # the tools of the cases read nothing
         fields=FieldMap(),
         scope=Scope(window, window, now),
         ledger=Ledger(),

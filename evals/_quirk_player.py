@@ -12,14 +12,15 @@ import httpx
 
 from logagent.analysis.redact import ModelText
 from logagent.errors import LogAgentError
-from logagent.llm import Attempt, ChatClient, Endpoint, Limits, Message, Reply, Timing, ToolCall, ToolDeclaration
+from logagent.llm import Attempt, ChatClient, Endpoint, Limits, Message, Reply, Role, Timing, ToolCall, ToolDeclaration
 from logagent.llm._outgoing import json_text
 
 Case = Mapping[str, Any]
 
 BASE_URL = "https://llm.example.test/v1"
 MODEL = "quirky-1"
-QUICK = Limits(first_token=0.4, progress=0.3, after_finish=0.05, total=3.0, warm_up=30.0)
+QUICK = Limits(first_token=0.3, progress=0.15, after_finish=0.05, total=3.0, warm_up=30.0)
+_HANG_S = 0.35
 """For a server that really stays silent: the only case in which time passes."""
 _OK = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "ok"}, "finish_reason": "stop"}]}
 _MOST_DRIPS = 10_000
@@ -74,7 +75,8 @@ def _type(word: str) -> dict[str, object]:
 def payload_bytes(payload: object) -> list[bytes | float]:
     """An `sse` payload as pieces: bytes to send, and seconds to wait."""
     pieces: list[bytes | float] = []
-    for item in payload if isinstance(payload, list) else [payload]:
+    items: list[Any] = payload if isinstance(payload, list) else [payload]
+    for item in items:
         if isinstance(item, str):
             pieces.append(item.encode())
         elif "$sleep_s" in item:
@@ -109,7 +111,7 @@ class _Stream(httpx.SyncByteStream):
         if self._end == "reset":
             raise httpx.ReadError("[Errno 104] Connection reset by peer")
         if self._end == "hang":
-            self._left.wait(QUICK.total)
+            self._left.wait(_HANG_S)
             raise httpx.ReadTimeout("timed out")
         for _ in range(_MOST_DRIPS if self._end == "drip" else 0):
             self._clock.now += 1.0
@@ -229,7 +231,7 @@ def opening(estimated: int = 0, results: Sequence[str] = ()) -> list[Message]:
 
 
 def rich_history(*, user_last: bool = True) -> list[Message]:
-    """A conversation with everything that some endpoint refuses: reasoning, odd ids, a user after a tool, long results."""
+    """All that some endpoint refuses: reasoning, odd ids, foreign turns, a user after a tool, long results."""
     function = {"name": "search_logs", "arguments": '{"q":"5xx"}'}
     raw = {"id": "call_ab12", "type": "function", "function": function}
     call = ToolCall("call_ab12", "search_logs", '{"q":"5xx"}', raw)
@@ -256,7 +258,7 @@ def as_messages(wire: Sequence[Mapping[str, Any]]) -> list[Message]:
     """Messages of a `request` case as the client holds them."""
     messages: list[Message] = []
     for each in wire:
-        role = "system" if each.get("role") == "developer" else each.get("role", "user")
+        role: Role = "system" if each.get("role") == "developer" else each.get("role", "user")
         content = each.get("content")
         if isinstance(content, list):
             content = "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))

@@ -1,5 +1,6 @@
 """What no request may hold: the rules that keep an endpoint from refusing it (llm-endpoints.md 2, 8, 12, 18)."""
 
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +50,7 @@ def _roles(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from (f"role {role}" for role in roles if role not in _ROLES)
     if "system" in roles[1:]:
         yield "a system message that is not the first"
-    for before, role in zip(roles, roles[1:], strict=False):
+    for before, role in itertools.pairwise(roles):
         if before == role and role != "tool":
             yield f"two {role} messages in a row"
 
@@ -66,13 +67,17 @@ def _message(message: Mapping[str, Any]) -> Iterator[str]:
     if message["role"] == "assistant" and not content and not calls:
         yield "an empty assistant message"
     for call in calls or []:
-        function = call.get("function", {})
-        if not call.get("id"):
-            yield "a call without an id"
-        if not _NAME.fullmatch(str(function.get("name", "")).replace(".", "_").replace(":", "_").replace("/", "_")):
-            yield "a call with a bad name"
-        if not _is_object(function.get("arguments")):
-            yield "arguments that are no JSON object"
+        yield from _call(call)
+
+
+def _call(call: Mapping[str, Any]) -> Iterator[str]:
+    function = call.get("function", {})
+    if not call.get("id"):
+        yield "a call without an id"
+    if not _NAME.fullmatch(re.sub("[.:/]", "_", str(function.get("name", "")))):
+        yield "a call with a bad name"
+    if not _is_object(function.get("arguments")):
+        yield "arguments that are no JSON object"
 
 
 def _is_object(text: object) -> bool:

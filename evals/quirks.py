@@ -38,6 +38,7 @@ from logagent.llm._outgoing import json_text
 
 Tools = Mapping[str, Mapping[str, str]]
 _MOST_CUTS = 4_000
+_CUTS_OF_A_LARGE_ONE = 32
 _BAD_SCHEMA: dict[str, object] = {
     "$schema": "x",
     "title": "Args",
@@ -174,7 +175,7 @@ def _play_error(case: Case, offered: Sequence[ToolDeclaration]) -> Seen:
     if "max_completion_tokens" in str(check.get("change", "")).partition("instead of")[2]:
         endpoint["base_url"] = "https://api.openai.com/v1"
     given = case.get("given", {})
-    times = 3 if check.get("outcome") in {"error"} else int(given.get("times", 1))
+    times = 3 if check.get("outcome") == "error" else int(given.get("times", 1))
     talk = Talk(
         offered, [respond("error", case["payload"])] * times, endpoint={**endpoint, **given.get("endpoint", {})}
     )
@@ -202,7 +203,7 @@ def _request_problems(case: Case, tools: Tools) -> list[str]:
     body = seen.requests[-1]
     found = [f"request: {each}" for each in violations(body, configured=list(sets))]
     if "never" in send or "not" in send or "only" in send:
-        found += [f"sent: {key}" for key in payload if key in body and key not in sets and _is_option(key)]
+        found += [f"sent: {key}" for key in payload if key not in sets and _is_sent(key, payload, body)]
     if "default" in send and "not" not in send:
         found += [f"not sent: {key}" for key in payload if body.get(key) != payload[key]]
         found += _learned_problems(payload, offered)
@@ -213,8 +214,11 @@ def _request_problems(case: Case, tools: Tools) -> list[str]:
     return found + list(problems(case, seen, set(tools)))
 
 
-def _is_option(key: str) -> bool:
-    return key not in {"messages", "role", "content", "tool_calls", "properties", "stream", "type", "tool_call_id"}
+def _is_sent(key: str, payload: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
+    """Whether a parameter that is not to be sent is; of those that are always sent, only the bad value counts."""
+    if key in {"messages", "role", "content", "tool_calls", "properties", "tool_call_id"}:
+        return False
+    return key in body and (key not in {"tools", "stream", "model", "max_tokens"} or body[key] == payload[key])
 
 
 def _with_calls(messages: list[Message], payload: Mapping[str, Any]) -> list[Message]:
@@ -269,7 +273,7 @@ def _hostile_violations(tools: Tools) -> list[str]:
 def chunkings(case: Case) -> tuple[int, int]:
     """Number of two-part cuts of the stream, and how many of them read the same as the whole."""
     data = b"".join(piece for piece in payload_bytes(case["payload"]) if isinstance(piece, bytes))
-    step = max(1, len(data) // _MOST_CUTS)
+    step = 1 if len(data) <= _MOST_CUTS else len(data) // _CUTS_OF_A_LARGE_ONE
     whole = _read([data])
     cuts = range(1, len(data), step)
     right = sum(_read([data[:at], data[at:]]) == whole for at in cuts)

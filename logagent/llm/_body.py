@@ -23,6 +23,8 @@ class Ask:
     force: str = ""
     cap: int | None = None
     """Output cap, where it differs from the setting."""
+    exact: bool = False
+    """Whether the endpoint itself named this cap: then our estimate of the prompt does not count."""
     as_text: bool = False
 
     def followed(self, message: Message) -> "Ask":

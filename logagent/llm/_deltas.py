@@ -147,13 +147,12 @@ class MessageMerger:
         for key, value in delta.items():
             if value is None or value == "" or key == "role":
                 continue
-            progress = True
+            progress = progress or bool(value)
             if key == "content":
                 self._content.extend(value if isinstance(value, list) else [value])
             elif key in {"tool_calls", "function_call"}:
                 items = [{"function": value}] if key == "function_call" else value
                 self.calls.whole(items) if whole else self.calls.feed(items)
-                progress = bool(items)
             elif isinstance(value, str) and key not in _SET_ONCE:
                 self._texts.setdefault(key, []).append(value)
             else:

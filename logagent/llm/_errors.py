@@ -157,23 +157,30 @@ def learned_window(failure: Failure) -> int | None:
     return _integer(next((each for each in found.groups() if each), "")) if found else None
 
 
-def allowed_cap(failure: Failure, window: int | None, prompt: int) -> int | None:
-    """Largest output cap that would have passed, as far as the text gives numbers."""
+def allowed_cap(failure: Failure, cap: int) -> int | None:
+    """Largest output cap that would have passed, as far as the text gives numbers; `cap` is the one that did not."""
     numbers = _SUM.search(failure.text)
     if numbers:
         return (_integer(numbers[3]) or 0) - (_integer(numbers[1]) or 0)
+    window = learned_window(failure)
+    if window is not None:
+        counted = _input_tokens(failure, window, cap)
+        return window - counted if counted else None
     found = _CAP_LIMIT.search(failure.message or failure.body)
-    if found:
-        return _integer(next((each for each in found.groups() if each), ""))
-    return window - prompt if window else None
+    return _integer(next((each for each in found.groups() if each), "")) if found else None
 
 
 def fits_without_cap(failure: Failure, cap: int) -> bool:
-    """Whether only the cap breaks the window: text with window and total, where the input alone fits."""
+    """Whether an overflow comes from the cap: the text counts it in, and the input alone fits."""
     window = learned_window(failure)
-    numbers = [number for each in _NUMBER.findall(failure.message) if (number := _integer(each))]
-    inputs = [number for number in numbers if window and number < window and number != cap]
-    return bool(window and cap in numbers and inputs and max(inputs) + 1 < window)
+    counted = _input_tokens(failure, window, cap) if window else None
+    return bool(window and counted and str(cap) in failure.message.replace(",", "") and counted < window)
+
+
+def _input_tokens(failure: Failure, window: int, cap: int) -> int | None:
+    """Input tokens that a text counts: its largest number but the window, the cap, and the sum of cap and input."""
+    numbers = {number for each in _NUMBER.findall(failure.message) if (number := _integer(each))} - {window, cap}
+    return max((number for number in numbers if number - cap not in numbers), default=None)
 
 
 def to_error(

@@ -166,6 +166,7 @@ class _Pairing:
         first = group[0]
         if ours and first.raw.get("id"):
             wire = dict(first.raw)
+            wire["function"] = _sound(wire.get("function"), first)
             wanted = str(wire["id"])
         else:
             function = {"name": first.name, "arguments": replayed_arguments(first.arguments)}
@@ -243,6 +244,14 @@ def _bridged(messages: list[WireMessage]) -> Iterator[WireMessage]:
             yield {"role": "assistant", "content": BRIDGE}
         yield message
         before = str(message["role"])
+
+
+def _sound(function: object, call: ToolCall) -> dict[str, object]:
+    """Name and arguments of a stored call; the arguments always a string that is an object."""
+    stored = dict(function) if isinstance(function, Mapping) else {"name": call.name}
+    written = stored.get("arguments")
+    stored["arguments"] = replayed_arguments(written if isinstance(written, str) else call.arguments)
+    return stored
 
 
 def _portable(call_id: str) -> str:

@@ -29,6 +29,7 @@ _PROMISED: Final = (
 )
 _NOT_RUN: Final = "(a tool call that could not be read)"
 _LEAST_CAP: Final = 64
+_ABOUT_SIZE: Final = frozenset({"overflow", "lower_cap"})
 _FINAL_LIMITS: Final = frozenset({"deadline", "total"})
 
 
@@ -96,7 +97,8 @@ class Run:
 
     def _react(self, failure: Failure, body: dict[str, object], limit: str) -> None:
         """Prepare the next request, or raise what ends this one."""
-        change = adapt(failure, body, self.state.record.now)
+        kind = classify(failure)
+        change = None if kind in _ABOUT_SIZE else adapt(failure, body, self.state.record.now)
         if change is not None and self._changes < MAX_CHANGES:
             self._changes += 1
             self.state.record.learn(change.capabilities)
@@ -105,7 +107,6 @@ class Run:
             self._tell(change.text, failure)
             self.state.on_attempt(Attempt("adaptable", failure, change=change.text))
             return
-        kind = classify(failure)
         if limit in _FINAL_LIMITS:
             self._fail(failure, kind)
         reaction = {
@@ -170,11 +171,11 @@ class Run:
 
     def _on_overflow(self, failure: Failure, kind: Kind) -> None:
         window = learned_window(failure)
-        if window:
-            self.state.record.learn(replace(self.state.record.now, window=window))
         if fits_without_cap(failure, self._cap()) and self._first("lower_cap"):
             self._on_cap(failure, "lower_cap")
             return
+        if window:
+            self.state.record.learn(replace(self.state.record.now, window=window))
         if not self._first("shrink"):
             self._fail(failure, kind)
         target = math.floor(0.6 * (window or self.state.window))
@@ -187,19 +188,13 @@ class Run:
 
     def _on_cap(self, failure: Failure, kind: Kind) -> None:
         cap = self._cap()
-        allowed = allowed_cap(
-            failure, learned_window(failure) or self.state.known_window, self.state.estimate(self.ask)
-        )
-        lower = (
-            min(cap // 2, allowed if allowed is not None else cap // 2)
-            if allowed is None or allowed >= cap
-            else allowed
-        )
+        allowed = allowed_cap(failure, cap)
+        lower = allowed if allowed is not None and allowed < cap else cap // 2
         if lower < _LEAST_CAP or not self._first(f"cap {cap}"):
             self._fail(failure, kind)
         self.state.on_attempt(Attempt("lower_cap", failure, change=f"cap {lower}"))
-        self.ask = replace(self.ask, cap=lower)
-        if allowed == lower and "context" not in failure.text:
+        self.ask = replace(self.ask, cap=lower, exact=True)
+        if lower == allowed and learned_window(failure) is None and "context" not in failure.text:
             self.state.record.learn(replace(self.state.record.now, max_output=lower))
 
     def _cap(self) -> int:
@@ -235,7 +230,7 @@ class Run:
         """Cut by its length: once more with twice the cap; then calls are reported as not run."""
         before = self._cap()
         if self._first("larger_cap"):
-            self.ask = replace(self.ask, cap=2 * before)
+            self.ask = replace(self.ask, cap=2 * before, exact=False)
             if self._cap() > before:
                 failure = Failure(message="the answer was cut off by the length limit")
                 self.state.on_attempt(Attempt("cut", failure, change=f"cap {self._cap()}"))
@@ -262,7 +257,7 @@ class Run:
         if meaning.reasoning and not self._first("reasoning"):
             return True
         if meaning.reasoning:
-            self.ask = replace(self.ask, cap=2 * self._cap())
+            self.ask = replace(self.ask, cap=2 * self._cap(), exact=False)
             failure = Failure(message="the answer holds reasoning only")
             self.state.on_attempt(Attempt("empty", failure, change=f"cap {self._cap()}"))
             return False

@@ -87,6 +87,8 @@ class State:
 
     def cap(self, ask: "Ask") -> int:
         """Most tokens that a reply may take."""
+        if ask.exact and ask.cap:
+            return ask.cap
         setting = ask.cap or self.endpoint.max_output_tokens
         return output_cap(setting, self.window, self.estimate(ask), self.record.now.max_output)
 

@@ -47,11 +47,14 @@ def test_a_script_of_calls_words_and_a_submission_is_followed_in_order() -> None
 
 
 def test_a_request_that_no_step_expects_is_refused_and_reported_on_exit() -> None:
-    with pytest.raises(AssertionError, match="was not expected"), ScriptedModel([]) as model:
-        chat = client(model)
-        with pytest.raises(ModelRejected):
-            chat.complete(ASK, [])
-        chat.close()
+    model = ScriptedModel([])
+    model.__enter__()
+    chat = client(model)
+    with pytest.raises(ModelRejected):
+        chat.complete(ASK, [])
+    chat.close()
+    with pytest.raises(AssertionError, match="was not expected"):
+        model.__exit__(None, None, None)
 
 
 def test_steps_that_nobody_asked_for_are_reported_on_exit() -> None:

@@ -1,7 +1,7 @@
 """The one door between the model and everything else: finds tools, checks calls, runs them, makes their text safe."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import ModuleType
@@ -15,7 +15,8 @@ from logagent.analysis.trim import cut, tokens_in
 from logagent.errors import LogAgentError, StoreDenied, StoreUnavailable, ToolError
 from logagent.llm._wire import ToolCall, ToolDeclaration
 from logagent.tools._arguments import outline, read, wire_schema
-from logagent.tools._base import Answer, Tool, ToolArgs, ToolContext
+from logagent.tools._asked import ask, span
+from logagent.tools._base import Answer, RangeArgs, Tool, ToolArgs, ToolContext
 from logagent.tools._render import render
 
 Approve = Callable[[str, str], bool]
@@ -109,7 +110,7 @@ class ToolRegistry:
         except ToolError as error:
             return Job(call, tool, refusal=error.message)
         plain = args.model_dump(exclude={"why"}, exclude_none=True, exclude_defaults=True)
-        key = f"{name} {json.dumps(_normal(plain), sort_keys=True, ensure_ascii=False)}"
+        key = f"{name} {json.dumps(_normal(plain, args, context), sort_keys=True, ensure_ascii=False)}"
         refusal = "" if self._permitted(name, tool, plain) else _DENIED.format(name=name)
         return Job(call, tool, args, refusal, key, getattr(args, "why", None) or "")
 
@@ -161,13 +162,18 @@ def _error(error: LogAgentError, context: ToolContext) -> ModelText:
     return ModelText(text.replace(f"{context.nonce}>>", ">>"))
 
 
-def _normal(value: object) -> object:
-    """Arguments without differences that change nothing: blanks, order of keys, case of a query's operators."""
-    if isinstance(value, str):
-        return " ".join(value.split())
-    if isinstance(value, Mapping):
-        return {name: _normal(part) for name, part in value.items() if part not in ("", None, [], {})}
-    return [_normal(part) for part in value] if isinstance(value, Sequence) else value
+def _normal(plain: Mapping[str, object], args: ToolArgs, context: ToolContext) -> dict[str, object]:
+    """Arguments without differences that change nothing: spelling of the query, of times and of sources."""
+    normal = {name: " ".join(value.split()) if isinstance(value, str) else value for name, value in plain.items()}
+    if isinstance(args, RangeArgs):
+        try:
+            asked = ask(args, context)
+        except LogAgentError:
+            return normal  # it will be refused when it runs
+        for name in ("query", "start_time", "end_time", "index_pattern"):
+            normal.pop(name, None)
+        normal["asked"] = [asked.text, span(asked.window), *asked.query.indices]
+    return normal
 
 
 def _told_once(schema: Mapping[str, Any], told: set[tuple[str, str]]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def render(answer: Answer, context: ToolContext, budget: int) -> tuple[ModelText
             ids.append(issued.id)
             line = f"{issued.id} {line}"
         lines.append(line)
-    text = "\n".join(line for line in [*lines, tail] if line)
+    text = "\n".join(line for line in [*lines, tail] if line).replace(f"{context.nonce}>>", f"{context.nonce}> >")
     return frame(ModelText(trim_lines(text, budget)), context, plain=answer.plain), tuple(ids)
 
 

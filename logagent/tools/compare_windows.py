@@ -70,7 +70,8 @@ def compare_windows(args: CompareArgs, context: ToolContext) -> Answer:
     mined = patterns.compare(context.store, asked.query, base)
     shown = [one for one in mined.patterns if one.change != "steady"][:_PATTERNS]
     patterns.count(context.store, shown, asked.query, base)
-    moved = [one for one in shown if one.change != "steady"]
+    unlike = asked.query.node != base.node  # what the other filter holds has not vanished
+    moved = [one for one in shown if one.change not in {"steady", "vanished" if unlike else ""}]
     rows = [_row(one, asked) for one in values[:_ROWS]] + [patterns.row(one, asked.query) for one in moved]
     words = f"words more frequent in A: {', '.join(mined.keywords)}" if mined.keywords else ""
     same = "" if rows else "no difference in values or patterns"

@@ -1,0 +1,111 @@
+"""Any text with a time near the start of each event: log4j, logback, Python, Go, Serilog, nginx errors and the like."""
+
+import re
+from collections import Counter
+from typing import Any
+
+from logagent.formats import _stamps
+from logagent.formats._base import Format, Parse, Sample
+
+_TIME_WITHIN = 120
+_LEVEL_WITHIN = 160
+_LEVEL = re.compile(
+    r"(?:^|(?<=[\s\[|<\"=(:]))(TRACE|VERBOSE|DEBUG|DBG|INFO|INF|INFORMATION|NOTICE|NOTE|WARN(?:ING)?|WRN|ERROR|ERR|SEVERE|"
+    r"CRIT(?:ICAL)?|CRT|FATAL|FTL|ALERT|EMERG(?:ENCY)?|PANIC|VRB|LOG|[VDIWEF](?=\s))(?=$|[\s\]|>:\",)-])",
+    re.IGNORECASE,
+)
+_LETTER = {
+    "V": "verbose",
+    "D": "debug",
+    "I": "info",
+    "W": "warn",
+    "E": "error",
+    "F": "fatal",
+    "LOG": "info",
+    "NOTE": "notice",
+}
+_AFTER = re.compile(
+    r"^[\s\]|:,>-]*"
+    r"(?:\d+\s+)?(?:---\s+)?"
+    r"(?:\[(?P<thread>[^\]\[]{1,80})\]\s*)?(?:\((?P<thread2>[^)]{1,80})\)\s*)?"
+    r"(?:\[(?P<logger2>[\w.$/-]{2,100})\]\s*)?"
+    r"(?:(?P<logger>[A-Za-z_$][\w$]*(?:[./][\w$-]+)+)(?:\s*:\s+|\s+-\s+|\s+--\s+|:\d+\s*-?\s+))?"
+    r"(?:[-:|]\s+)?"
+)
+_SEEN = 0.3
+
+
+def _reader(sample: Sample) -> Parse:
+    kind = _kind(sample)
+    if kind is None:
+        return lambda line: None
+    stamp = re.compile(_stamps.pattern(kind))
+    convert = _stamps.converter(kind, sample.now)
+
+    def parse(line: str) -> dict[str, Any] | None:
+        found = stamp.search(line, 0, _TIME_WITHIN)
+        if found is None or line[:1] in "\t " and found.start() > 0 and not line[: found.start()].strip():
+            return None
+        at = convert(found["time"])
+        if at is None:
+            return None
+        fields: dict[str, Any] = {"@timestamp": at}
+        fields.update(after_time(line[: found.start()], line[found.end() :]))
+        return fields
+
+    return parse
+
+
+def after_time(before: str, rest: str) -> dict[str, Any]:
+    """Level, thread, logger and message of what stands around a time."""
+    level = _LEVEL.search(rest, 0, _LEVEL_WITHIN) or _LEVEL.search(before)
+    fields: dict[str, Any] = {}
+    text = rest
+    if level is not None:
+        word = level[1]
+        fields["log.level"] = _LETTER.get(word.upper(), word)
+        if level.string is rest:
+            head = rest[: level.start()]
+            text = rest[level.end() :] if _is_header(head) else rest
+            thread = re.search(r"\[([^\]\[]{1,80})\]\s*\[?$", head)
+            if thread:
+                fields["process.thread.name"] = thread[1]
+    found = _AFTER.match(text)
+    if found:
+        if thread_name := found["thread"] or found["thread2"]:
+            fields.setdefault("process.thread.name", thread_name)
+        if logger := found["logger"] or found["logger2"]:
+            fields["log.logger"] = logger
+    message = text[found.end() :] if found else text
+    prefix = before.strip(" \t[]|<>(:-")
+    fields["message"] = message.strip() or text.strip(" \t]|:-") or rest.strip()
+    if prefix and not level_only(prefix):
+        fields["log.prefix"] = prefix
+    return fields
+
+
+def level_only(text: str) -> bool:
+    """Whether the text is nothing but a level."""
+    found = _LEVEL.fullmatch(text)
+    return found is not None
+
+
+def _is_header(head: str) -> bool:
+    """Whether what stands before the level is part of the header: brackets, numbers, a logger, no sentence."""
+    plain = re.sub(r"\[[^\]]*\]|\([^)]*\)", "", head).strip(" \t[]|<>(:-,=\"'")
+    return len(plain.split()) <= 3  # noqa: PLR2004 - host, process, logger
+
+
+def _kind(sample: Sample) -> str | None:
+    """The shape of stamp that most lines have, the one nearest to the line's start in doubt."""
+    seen: Counter[str] = Counter()
+    for kind in _stamps.KINDS:
+        stamp = re.compile(_stamps.pattern(kind))
+        seen[kind] = sum(stamp.search(line, 0, _TIME_WITHIN) is not None for line in sample.lines)
+    if not seen or not max(seen.values()):
+        return None
+    most = max(seen.values())
+    return next(kind for kind in _stamps.KINDS if seen[kind] >= most * 0.9)
+
+
+FORMAT = Format("generic", "text with times", 80, _reader)

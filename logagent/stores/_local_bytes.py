@@ -1,0 +1,137 @@
+"""Bytes of log files: compression and encoding, told by content and not by name."""
+
+import bz2
+import gzip
+import lzma
+import shutil
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from logagent.errors import StoreUnavailable
+
+_BLOCK = 1 << 20
+_HEAD = 1 << 18
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\xfd7zXZ\x00": "xz",
+}
+_OPEN: dict[str, Callable[[Path], IO[bytes]]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+_WIDE = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_FEW = 0.3
+_CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r\x1b\x0c\x08")
+
+
+def compression_of(path: Path) -> str:
+    """gzip, bzip2, zstd, xz or "", by the first bytes."""
+    with path.open("rb") as file:
+        head = file.read(6)
+    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
+
+
+def decompress(source: Path, target: Path, compression: str) -> str:
+    """Write the plain bytes; the answer says where the stream is broken, or is "".
+
+    Raises:
+        StoreUnavailable: LA307, nothing can be read.
+    """
+    if compression == "zstd":
+        return _zstd(source, target)
+    written = 0
+    with target.open("wb") as out:
+        try:
+            with _OPEN[compression](source) as stream:
+                while block := _next_block(stream):
+                    written += out.write(block)
+        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+            if not written:
+                raise StoreUnavailable(
+                    f"cannot read {source.name} (broken {compression})",
+                    code="LA307",
+                    values={"path": source.name, "reason": f"broken {compression} file"},
+                ) from error
+            return f"the {compression} stream breaks off after {written:,} bytes"
+    return ""
+
+
+def _next_block(stream: IO[bytes]) -> bytes:
+    """Small blocks, so that little before a break is lost."""
+    read1 = getattr(stream, "read1", stream.read)
+    return bytes(read1(_BLOCK))
+
+
+def _zstd(source: Path, target: Path) -> str:
+    """DuckDB has the decoder that Python has only from 3.14 on."""
+    import duckdb  # noqa: PLC0415 - 0.2 s that other stores need not pay
+
+    link = target.with_suffix(".zst")
+    link.symlink_to(source.absolute())
+    try:
+        with duckdb.connect(":memory:") as connection:
+            connection.execute(
+                "COPY (SELECT line FROM read_csv(?, columns={'line': 'VARCHAR'}, delim=E'\\x01', quote='', escape='', "
+                "header=false, auto_detect=false, max_line_size=64000000, null_padding=true, compression='zstd', "
+                "parallel=false)) TO '" + str(target).replace("'", "''") + "' "
+                "(FORMAT csv, HEADER false, DELIMITER E'\\x01', QUOTE '', ESCAPE '')",
+                [str(link)],
+            )
+    except duckdb.Error as error:
+        raise StoreUnavailable(
+            f"cannot read {source.name} (broken zstd)",
+            code="LA307",
+            values={"path": source.name, "reason": "broken zstd file"},
+        ) from error
+    return ""
+
+
+def decoded(source: Path, target: Path) -> str:
+    """Which encoding the text has; what is not UTF-8 is written to `target` as UTF-8. "binary": no text at all."""
+    with source.open("rb") as file:
+        head = file.read(_HEAD)
+    encoding = _encoding(head)
+    if encoding in {"utf-8", "binary"}:
+        return encoding
+    with source.open("r", encoding=encoding, errors="replace", newline="") as text:
+        with target.open("w", encoding="utf-8", newline="") as out:
+            shutil.copyfileobj(text, out, _BLOCK)
+    return encoding
+
+
+def _encoding(head: bytes) -> str:
+    for mark, wide in _WIDE.items():
+        if head.startswith(mark):
+            return wide
+    if b"\x00" in head:
+        return _without_mark(head)
+    sample = head[: head.rfind(b"\n") + 1] or head[:-4]
+    if _is(sample, "utf-8"):
+        return "utf-8" if len(head.translate(None, _CONTROLS)) >= len(head) * (1 - _FEW) else "binary"
+    bad = sum(not _is(line, "utf-8") for line in sample.split(b"\n"))
+    if bad <= max(1, sample.count(b"\n") // 10):
+        return "utf-8"  # a few broken lines in a good file
+    if len(head.translate(None, _CONTROLS)) < len(head) * 0.95:
+        return "binary"
+    return "gb18030" if _is(sample, "gb18030") else "latin-1"
+
+
+def _without_mark(head: bytes) -> str:
+    """UTF-16 of mostly Latin text has a zero in every second byte; other zeros mean a binary file."""
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    half = len(head) // 2 or 1
+    if odd > half * (1 - _FEW) and even < half * _FEW:
+        return "utf-16-le"
+    if even > half * (1 - _FEW) and odd < half * _FEW:
+        return "utf-16-be"
+    few = head.count(0) <= len(head) // 10_000 + 1 and _is(head.replace(b"\x00", b""), "utf-8")
+    return "utf-8" if few else "binary"
+
+
+def _is(data: bytes, encoding: str) -> bool:
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,82 @@
+"""Text of any log format -> JSON lines for the loader. What is JSON lines already is left as it is."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+import orjson
+
+from logagent.formats import Event, Format, read_events, recognise
+from logagent.stores._local_load import LINE
+
+_HEAD_LINES = 400
+_HEAD_BYTES = 1 << 20
+_NEARLY_ALL = 0.9
+
+
+@dataclass(slots=True)
+class Converted:
+    """What came of a file. `records` None: it is JSON lines, DuckDB reads it directly."""
+
+    title: str
+    path: Path
+    records: int | None = None
+    unparsed: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def convert(source: Path, target: Path, now: datetime) -> Converted:
+    """Recognise the format of a text and write its events as JSON lines, unless it is JSON lines already."""
+    lines = _head(source)
+    json_share = _json_share(lines)
+    if json_share >= _NEARLY_ALL and not _has_blank_lines(source):
+        return Converted("JSON lines", source)
+    found = recognise(lines)
+    result = Converted(found.title, target, 0)
+    with source.open(encoding="utf-8", errors="replace", newline="\n") as text, target.open("wb") as out:
+        for event in _events(found, text, lines, now):
+            result.records = (result.records or 0) + 1
+            if event.fields is None:
+                result.unparsed += 1
+                continue
+            fields: dict[str, Any] = {LINE: event.line, **event.fields}
+            out.write(orjson.dumps(fields, default=str, option=orjson.OPT_NON_STR_KEYS) + b"\n")
+    result.records = (result.records or 0) - result.unparsed
+    return result
+
+
+def _events(found: Format, text: TextIO, lines: list[str], now: datetime) -> Iterator[Event]:
+    if found.read_all is not None:
+        return found.read_all(text.read())
+    return read_events(found, _clean(text), lines, now)
+
+
+def _clean(text: Iterable[str]) -> Iterator[str]:
+    return (line.rstrip("\r\n") for line in text)
+
+
+def _head(source: Path) -> list[str]:
+    with source.open("rb") as file:
+        head = file.read(_HEAD_BYTES).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    lines = head.split("\n")
+    if len(head) >= _HEAD_BYTES and len(lines) > 1:
+        lines.pop()  # cut in the middle
+    return [line.rstrip("\r") for line in lines if line.strip()][:_HEAD_LINES]
+
+
+def _json_share(lines: list[str]) -> float:
+    objects = sum(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines)
+    return objects / len(lines) if lines else 0.0
+
+
+def _has_blank_lines(source: Path) -> bool:
+    """DuckDB skips blank lines, and the numbers of the lines after them would be wrong."""
+    last = b"\n"
+    with source.open("rb") as file:
+        while block := file.read(1 << 22):
+            if b"\n\n" in block or b"\n\r\n" in block or (last == b"\n" and block[:1] == b"\n"):
+                return True
+            last = block[-1:]
+    return False

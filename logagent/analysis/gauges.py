@@ -2,9 +2,8 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from logagent.analysis.facts import Event
 from logagent.analysis.figures import measure
@@ -49,12 +48,15 @@ _KINDS = (
     (r"error.?rate|errors?.{0,3}%|fail\w{0,10}.?(?:rate|share)|percent|util|usage", ""),
 )
 _GAUGES = tuple((re.compile(pattern, re.IGNORECASE), mechanism) for pattern, mechanism in _KINDS)
-_ANY = re.compile("|".join(f"(?:{pattern})" for pattern, _ in _KINDS), re.IGNORECASE)
+_ANY = re.compile("|".join(f"(?:{pattern})" for pattern, _ in _KINDS))
+"""Any kind of gauge, in lower case."""
+_NINES = str.maketrans("0123456789", "9999999999")
+"""Contexts that differ in digits only are one (`p50` and `p99` are both percentiles)."""
 _BEFORE, _BEHIND = 28, 14
 """Characters around a number that say what it measures."""
 _POINTS = 10
-_SAMPLE = 400
-"""Most points of one series; a longer one is thinned evenly."""
+_SAMPLE, _FEWEST, _READ = 400, 40, 20_000
+"""Most points of one series, of which there may be fewer with many statements; longer ones are thinned evenly."""
 _MESSAGE_CHARS = 400
 _PROBES = 8
 """Lines of a statement that are asked whether it measures anything."""
@@ -101,49 +103,69 @@ class Gauge:
 
 def gauges(study: Study) -> list[Gauge]:
     """All numbers that measure something and were written at least ten times, oldest point first."""
-    found: defaultdict[Slot, list[tuple[float, float]]] = defaultdict(list)
-    window = study.window
+    window, reader = study.window, _Reader()
+    most = max(_FEWEST, min(_SAMPLE, _READ // len(window.by_template)))
+    found = []
     for template, indices in window.by_template.items():
         if len(indices) < _POINTS:
             continue
-        if not any(True for i in thinned(indices, _PROBES) for _ in _numbers(window.events[i])):
+        if not any(True for i in thinned(indices, _PROBES) for _ in reader.numbers(window.events[i])):
             continue  # a statement that measures nothing
-        for i in indices[:: max(1, len(indices) // _SAMPLE)]:
-            event = window.events[i]
-            for name, value in _numbers(event):
-                found[Slot(event.service, template, name)].append((event.time, value))
-    return [_gauge(study, slot, sorted(points)) for slot, points in found.items() if len(points) >= _POINTS]
+        for name, points in reader.series([window.events[i] for i in thinned(indices, most)]).items():
+            if len(points) >= _POINTS:
+                found.append(_gauge(study, Slot(window.service(template), template, name), sorted(points)))
+    return found
 
 
-def _numbers(event: Event) -> Iterator[tuple[str | int, float]]:
-    """(field name or place in the text, value) of the numbers of one event that measure something."""
-    for key, value in event.extra.items():
-        if (known := measure(value)) is not None and _measures(key):
-            yield key, known
-    if len(event.message) > _MESSAGE_CHARS or not _DIGIT.search(event.message):
-        return
-    text = NOISE.sub(" ", event.message)
-    for place, hit in enumerate(NUMBER.finditer(text)):
-        unit = (hit[2] or "").lower()
-        around = text[max(0, hit.start() - _BEFORE) : hit.start()].replace("_", " ")
-        behind = text[hit.end() : hit.end() + _BEHIND]
-        if _is_gauge(around, behind, timed=unit.startswith(("ms", "mill", "s"))):
-            yield place, float(hit[1].replace(",", ".")) * (1000.0 if unit in _SECONDS else 1.0)
+class _Reader:
+    """Reads the numbers of events that measure something; remembers what the words around a number say."""
 
+    def __init__(self) -> None:
+        self._fields: dict[str, bool] = {}
+        self._contexts: dict[tuple[str, str, bool], bool] = {}
 
-@lru_cache(maxsize=1024)
-def _measures(field: str) -> bool:
-    """Whether a field holds a measure, by its name."""
-    words = field.replace("_", " ").replace(".", " ")
-    return _ANY.search(words) is not None or DURATION_FIELD.search(field) is not None
+    def series(self, events: Iterable[Event]) -> dict[str | int, list[tuple[float, float]]]:
+        """(time, value) by field name or place in the text."""
+        found: defaultdict[str | int, list[tuple[float, float]]] = defaultdict(list)
+        for event in events:
+            for name, value in self.numbers(event):
+                found[name].append((event.time, value))
+        return found
 
+    def numbers(self, event: Event) -> Iterator[tuple[str | int, float]]:
+        """(field name or place in the text, value) of the numbers of one event that measure something."""
+        for key, value in event.extra.items():
+            if (known := measure(value)) is not None and self._measures(key):
+                yield key, known
+        if len(event.message) > _MESSAGE_CHARS or not _DIGIT.search(event.message):
+            return
+        text = NOISE.sub(" ", event.message)
+        low = text.lower().translate(_NINES)
+        for place, hit in enumerate(NUMBER.finditer(text)):
+            start, end = hit.span()
+            unit = (hit[2] or "").lower()
+            if self._is_gauge(low[max(0, start - _BEFORE) : start], low[end : end + _BEHIND], unit):
+                yield place, float(hit[1].replace(",", ".")) * (1000.0 if unit in _SECONDS else 1.0)
 
-@lru_cache(maxsize=4096)
-def _is_gauge(around: str, behind: str, *, timed: bool) -> bool:
-    """Whether the words around a number say that it measures something."""
-    if COUNTER.search(around):
-        return False
-    return timed or _ANY.search(f"{around} {behind}") is not None
+    def _measures(self, field: str) -> bool:
+        """Whether a field holds a measure, by its name."""
+        known = self._fields.get(field)
+        if known is None:
+            words = field.lower().replace("_", " ").replace(".", " ")
+            known = _ANY.search(words) is not None or DURATION_FIELD.search(field) is not None
+            self._fields[field] = known
+        return known
+
+    def _is_gauge(self, around: str, behind: str, unit: str) -> bool:
+        """Whether the words around a number say that it measures something."""
+        timed = unit.startswith(("ms", "mill", "s"))
+        key = (around, behind, timed)
+        known = self._contexts.get(key)
+        if known is None:
+            words = around.replace("_", " ")
+            known = not COUNTER.search(words) and (timed or _ANY.search(f"{words} {behind}") is not None)
+            self._contexts[key] = known
+        return known
 
 
 def mechanism_of_gauge(words: str) -> str | None:

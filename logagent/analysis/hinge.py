@@ -1,5 +1,6 @@
 """The best fit of a constant that turns into a line: where a slow growth begins."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -27,6 +28,13 @@ class Hinge:
     def fit(self) -> float:
         """Share of the variation that the hinge explains, 0 to 1."""
         return 1 - self.error / self.flat_error if self.flat_error > 0 else 0.0
+
+    def chance(self, points: int) -> float:
+        """P of such a fit for independent noise: F test of two terms, times the places tried.
+
+        F with 2 and m degrees of freedom has the closed tail `(1 - fit) ** (m / 2)`.
+        """
+        return min(1.0, points * math.pow(1 - self.fit, (points - 3) / 2))
 
     def end(self, points: Sequence[Point]) -> float:
         """Height of the line at the last point."""

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import mul
 
 from logagent.analysis.facts import Fact
 from logagent.analysis.figures import number
@@ -26,7 +27,7 @@ GONE = 0.15
 DUE = 8
 MANY = 3
 """Services; a program alone changes its phase without a fault."""
-_STATEMENTS = 400
+_STATEMENTS = 200
 """Statements compared, the most frequent ones: the cost is their square times the cuts."""
 _KEPT = 12
 _BUSY = 0.4
@@ -111,34 +112,37 @@ def _growth(statements: Sequence[_Statement], cut: int) -> float:
 def _misses(
     statements: Sequence[_Statement], statement: _Statement, growth: Sequence[tuple[int, float]]
 ) -> Iterator[_Miss]:
-    for cut, most in growth:
-        left, right = statement.left(cut), statement.right(cut)
-        if left >= PARTNER_MIN and right <= left / 2 and right <= GONE * most * left:
-            miss = _missed(statements, statement, cut)
-            if miss is not None:
-                yield miss
-
-
-def _missed(statements: Sequence[_Statement], statement: _Statement, cut: int) -> _Miss | None:
-    """What the best partner that goes on after the cut says, or None."""
-    best, fit = None, 0.0
+    """Per cut what the best partner that goes on after it says."""
+    cuts = [cut for cut, most in growth if _may_be_missed(statement, cut, most)]
+    if not cuts:
+        return
+    best: dict[int, tuple[float, _Statement]] = {}
     for other in statements:
-        if not _may_be_partner(statement, other, cut):
-            continue
-        score = _correlation(statement, other, cut)
-        if score >= PARTNER_FIT:
-            score += _SAME_SERVICE * (other.service == statement.service)
-            if score > fit:
-                best, fit = other, score
-    if best is None:
-        return None
-    left, right = best.left(cut), best.right(cut)
+        near = [cut for cut in cuts if _may_be_partner(statement, other, cut)]
+        for cut, fit in _fits(statement, other, near):
+            score = fit + _SAME_SERVICE * (other.service == statement.service)
+            if fit >= PARTNER_FIT and (cut not in best or score > best[cut][0]):
+                best[cut] = (score, other)
+    for cut, (_, partner) in sorted(best.items()):
+        miss = _missed(statement, partner, cut)
+        if miss is not None:
+            yield miss
+
+
+def _may_be_missed(statement: _Statement, cut: int, most: float) -> bool:
+    """Whether a statement is frequent before a cut and, given the largest growth of any other, rare after it."""
+    left, right = statement.left(cut), statement.right(cut)
+    return left >= PARTNER_MIN and right <= left / 2 and right <= GONE * most * left
+
+
+def _missed(statement: _Statement, partner: _Statement, cut: int) -> _Miss | None:
+    left, right = partner.left(cut), partner.right(cut)
     own_left, own_right = statement.left(cut), statement.right(cut)
     expected = right * own_left / left
     if own_right > GONE * expected or expected < DUE:
         return None
     p = fisher_greater(own_right, own_right + right, own_left, own_left + left)
-    return _Miss(p, statement, best, expected, own_right, cut)
+    return _Miss(p, statement, partner, expected, own_right, cut)
 
 
 def _may_be_partner(statement: _Statement, other: _Statement, cut: int) -> bool:
@@ -151,15 +155,19 @@ def _may_be_partner(statement: _Statement, other: _Statement, cut: int) -> bool:
     return own <= 2 * left and left <= 2 * own
 
 
-def _correlation(a: _Statement, b: _Statement, cut: int) -> float:
-    """Pearson's correlation of the counts of the first `cut` buckets."""
-    sum_a, sum_b = a.prefix[cut], b.prefix[cut]
-    var_a, var_b = a.squares[cut] - sum_a * sum_a / cut, b.squares[cut] - sum_b * sum_b / cut
-    flat_a, flat_b = var_a <= _FLAT * a.squares[cut], var_b <= _FLAT * b.squares[cut]
-    if flat_a or flat_b:
-        return 1.0 if flat_a and flat_b else 0.0
-    product = sum(x * y for x, y in zip(a.counts[:cut], b.counts, strict=False))
-    return (product - sum_a * sum_b / cut) / math.sqrt(var_a * var_b)
+def _fits(a: _Statement, b: _Statement, cuts: Sequence[int]) -> Iterator[tuple[int, float]]:
+    """Pearson's correlation of the counts before each cut."""
+    if not cuts:
+        return
+    products = list(accumulate(map(mul, a.counts, b.counts)))
+    for cut in cuts:
+        sum_a, sum_b = a.prefix[cut], b.prefix[cut]
+        var_a, var_b = a.squares[cut] - sum_a * sum_a / cut, b.squares[cut] - sum_b * sum_b / cut
+        flat_a, flat_b = var_a <= _FLAT * a.squares[cut], var_b <= _FLAT * b.squares[cut]
+        if flat_a or flat_b:
+            yield cut, float(flat_a and flat_b)
+        else:
+            yield cut, (products[cut - 1] - sum_a * sum_b / cut) / math.sqrt(var_a * var_b)
 
 
 def _fact(study: Study, miss: _Miss, p: float, width: float) -> Fact:

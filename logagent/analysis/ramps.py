@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from logagent.analysis.facts import Fact
 from logagent.analysis.gauges import FALLING, Gauge, mechanism_of_gauge
 from logagent.analysis.hinge import Hinge, Point, hinge
-from logagent.analysis.limits import ERROR
+from logagent.analysis.limits import ALPHA, ERROR
 from logagent.analysis.statistics import quantile
 from logagent.analysis.study import Study, samples
 from logagent.analysis.window import BUCKETS
@@ -25,12 +25,13 @@ _LATENCY_MS, _LATENCY_FACTOR = 200, 3
 _LAG, _LAG_FACTOR = 100, 4
 _ERROR_CELLS, _ERROR_LINES, _ERROR_FIT = 30, 150, 0.6
 _ERRORS, _LEAST_CELLS = 15, 15
+_ERROR_RISE, _ERROR_FLOOR = 0.1, 0.01
 _CELL_LINES = 3
 
 
 def ramps(study: Study, found: Sequence[Gauge]) -> list[Fact]:
     """Gauges that stay level and then grow (or run down) to the end: onset is where the slope begins."""
-    facts = [fact for gauge in found if (fact := _ramp(study, gauge)) is not None]
+    facts = [fact for gauge in found if (fact := _ramp(study, gauge, len(found))) is not None]
     best: dict[tuple[str, object], Fact] = {}
     for fact in sorted(facts, key=_unlikeness):
         best.setdefault((fact.service, fact.figures["id"]), fact)
@@ -42,7 +43,7 @@ def _unlikeness(fact: Fact) -> float:
     return -fit if isinstance(fit, float) else 0.0
 
 
-def _ramp(study: Study, gauge: Gauge) -> Fact | None:
+def _ramp(study: Study, gauge: Gauge, tests: int) -> Fact | None:
     words = gauge.label.replace("_", " ")
     mechanism = "" if gauge.timed else mechanism_of_gauge(words)
     if mechanism is None:
@@ -56,7 +57,7 @@ def _ramp(study: Study, gauge: Gauge) -> Fact | None:
     if bend.fit < FIT or bend.step_error < bend.error * 0.9 or (end < bend.level) != falls:
         return None
     limit = gauge.limit(end)
-    if not _inside(study, points, bend) or _late(points, bend) < _LATE:
+    if bend.chance(len(points)) * tests > ALPHA or not _inside(study, points, bend) or _late(points, bend) < _LATE:
         return None
     if _follows_traffic(study, gauge, points[bend.k][0], (bend.level, end), falls=falls):
         return None
@@ -195,7 +196,9 @@ def _error_ramp(study: Study, service: str) -> Fact | None:
     end, begin, window = bend.end(points), points[bend.k][0], study.window
     if bend.fit < _ERROR_FIT or bend.step_error < 0.95 * bend.error or begin - window.start < _INSIDE * window.length:
         return None
-    if end - bend.level < 0.1 or end < 3 * max(bend.level, 0.01):  # noqa: PLR2004
+    if bend.chance(len(points)) * len(window.services) > ALPHA:
+        return None
+    if end - bend.level < _ERROR_RISE or end < 3 * max(bend.level, _ERROR_FLOOR):
         return None
     since = begin - window.length / _ERROR_CELLS
     bad = [event for event in study.errors if event.service == service and event.time >= since]

@@ -31,17 +31,16 @@ Timed = tuple[float, Event]
 
 def slow_shifts(study: Study, found: Sequence[Gauge]) -> list[Fact]:
     """Durations that jump, per statement with one change in time; the surest of each service."""
-    facts = [fact for gauge in found if gauge.timed and (fact := _shift(study, gauge)) is not None]
+    timed = [gauge for gauge in found if gauge.timed and len(gauge.points) >= _POINTS]
+    facts = [fact for gauge in timed if (fact := _shift(study, gauge, len(timed))) is not None]
     best: dict[str, Fact] = {}
     for fact in sorted(facts, key=lambda fact: fact.p):
         best.setdefault(fact.service, fact)
     return list(best.values())
 
 
-def _shift(study: Study, gauge: Gauge) -> Fact | None:
+def _shift(study: Study, gauge: Gauge, tests: int) -> Fact | None:
     points = gauge.points
-    if len(points) < _POINTS:
-        return None
     k = _split([value for _, value in points])
     if k is None:
         return None
@@ -49,7 +48,7 @@ def _shift(study: Study, gauge: Gauge) -> Fact | None:
     before, after = quantile(values[:k], 0.5), quantile(values[k:], 0.5)
     if after < FACTOR * before or after - before < RISE_MS:
         return None
-    p = _chance([value > math.sqrt(max(before, 0.0) * after) for value in values], k)
+    p = _chance([value > math.sqrt(max(before, 0.0) * after) for value in values], k) * tests
     if p > REACHABLE:
         return None
     service, template = gauge.slot.service, gauge.slot.template

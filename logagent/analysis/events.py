@@ -16,6 +16,8 @@ _SERVICE = (
 _MESSAGE = ("note", "event.original", "Message", "detail.Message", "detail", "reason")
 _TRACE = ("request_id", "correlation_id", "requestId", "correlationId")
 _STATUS = ("http.response.status_code", "status_code", "statusCode", "res.statusCode", "http.status_code", "status")
+_FAILED = re.compile(r"5\d\d(?:\.0)?")
+_SERVER_ERROR = 5
 _NOT_EXTRA = frozenset({"@timestamp", "timestamp", "message", "msg", "stream", "source", "time", "ts"})
 
 _LEVELS = {
@@ -115,25 +117,27 @@ def _text(fields: Mapping[str, object], names: tuple[str, ...]) -> str:
 
 
 def _failed(record: LogRecord) -> bool:
-    status: object = record.status
-    if status is None:
-        status = next((record.fields[name] for name in _STATUS if name in record.fields), "")
-    return re.fullmatch(r"5\d\d(?:\.0)?", str(status)) is not None
+    if record.status is not None:
+        return record.status // 100 == _SERVER_ERROR
+    status = next((record.fields[name] for name in _STATUS if name in record.fields), None)
+    return status is not None and _FAILED.fullmatch(str(status)) is not None
 
 
 def _extra(record: LogRecord) -> dict[str, object]:
     """Flat fields, roles among them under their ECS names, so that the signals find them whatever the source says."""
-    roles: dict[str, object] = {
-        "error.type": record.error_type,
-        "error.message": record.error_message,
-        "error.stack_trace": record.stack,
-        "host.name": record.host,
-        "kubernetes.pod.name": record.pod,
-        "kubernetes.namespace": record.namespace,
-        "service.version": record.version,
-        "http.response.status_code": record.status,
-        "duration_ms": record.duration_ms,
-    }
-    extra = {key: value for key, value in roles.items() if value is not None and value != ""}
+    roles = (
+        ("error.type", record.error_type),
+        ("error.message", record.error_message),
+        ("error.stack_trace", record.stack),
+        ("host.name", record.host),
+        ("kubernetes.pod.name", record.pod),
+        ("kubernetes.namespace", record.namespace),
+        ("service.version", record.version),
+    )
+    extra: dict[str, object] = {key: value for key, value in roles if value}
+    if record.status is not None:
+        extra["http.response.status_code"] = record.status
+    if record.duration_ms is not None:
+        extra["duration_ms"] = record.duration_ms
     extra.update((key, value) for key, value in record.fields.items() if key not in _NOT_EXTRA)
     return extra

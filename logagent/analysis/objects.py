@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from logagent.analysis.facts import Event
 
@@ -78,6 +79,7 @@ _NOT_NAMES = frozenset(_COMMON_WORDS.split())
 _TEXT = re.compile(r"^(?:\S{1,8}\s+)?(Warning|Normal)\s+(\w{3,40})\s+(\w+)/([a-z0-9][a-z0-9.-]{2,80})[:\s]\s*")
 """An event written as text, as `kubectl get events` and event routers do."""
 
+_HEAD = 40
 _TIMES = re.compile(r"\(?x(\d{1,6})(?: over ([\dhms]+))?\)?\s*$")
 _SPAN = re.compile(r"(\d{1,6})([hms])")
 _SECONDS = {"h": 3600, "m": 60, "s": 1}
@@ -134,10 +136,10 @@ class _About:
 def settle(event: Event, fields: Fields) -> None:
     """Move a platform event to its object; set its level, count and first time. `fields` is the flat record."""
     about = _about(fields)
-    reporter = event.service == "unknown" or _REPORTER.match(event.service) is not None
+    reporter = event.service == "unknown" or _reports(event.service)
     if about.is_event:
         _mark(event, about)
-    elif hit := _TEXT.match(event.message):
+    elif hit := _text_event(event.message):
         about = _About(hit[4], hit[3], hit[2], hit[1].lower(), is_event=True)
         _mark_text(event, about)
         reporter = True
@@ -145,6 +147,17 @@ def settle(event: Event, fields: Fields) -> None:
         _occurrences(event, about, fields)
     if reporter:
         _move(event, about, fields)
+
+
+@lru_cache(maxsize=4096)
+def _reports(service: str) -> bool:
+    return _REPORTER.match(service) is not None
+
+
+def _text_event(message: str) -> re.Match[str] | None:
+    """The head of an event that is written as text. Few messages are one, so a look at their start comes first."""
+    head = message[:_HEAD]
+    return _TEXT.match(message) if "Warning" in head or "Normal" in head else None
 
 
 def _first(fields: Fields, names: tuple[str, ...]) -> object | None:
@@ -164,7 +177,8 @@ def _about(fields: Fields) -> _About:
         or "event_categories" in fields
         or "EventCategories" in fields
     )
-    return _About(target, str(_first(fields, _KIND) or ""), reason, type_, is_event)
+    kind = str(_first(fields, _KIND) or "") if target or is_event else ""
+    return _About(target, kind, reason, type_, is_event)
 
 
 def _mark(event: Event, about: _About) -> None:

@@ -1,35 +1,16 @@
 """The middle of the terminal report: timeline, patterns, blast radius, hypotheses, checks."""
 
-from dataclasses import dataclass
-
-from logagent.diagnosis import BlastRadius, CheckResult, Diagnosis, Hypothesis, Pattern, SeriesOut
+from logagent.diagnosis import BlastRadius, Diagnosis, Hypothesis, Pattern, SeriesOut
 from logagent.report import _facts
 from logagent.report._charts import sparkline
 from logagent.report._head import Lines, labelled
+from logagent.report._limits import Limits
 from logagent.report._style import Style, Tone
 from logagent.report._text import cells, clean, cut, fit, ids_of, number, pad, right, rounded, seconds, with_ids, wrap
 
 _TONES: dict[str, Tone] = {"new": "warn", "spiking": "warn", "vanished": "warn"}
-_CHECKS: tuple[tuple[str, CheckResult], ...] = (
-    ("clear", "no_signal"),
-    ("not_possible", "not_possible"),
-    ("skipped", "skipped"),
-)
 _MINUTE = 60
 _TABLE_SERVICE = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How many rows each part may show; what is left out is counted."""
-
-    patterns: int = 5
-    pattern_lines: int = 2
-    values: int = 4
-    hypotheses: int = 4
-    marks: int = 3
-    check_lines: int = 2
-    notes: int = 2
 
 
 def timeline(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
@@ -70,13 +51,14 @@ def _band(series: SeriesOut, style: Style) -> str:
         )
     peak = max(series.points, key=lambda point: point.count)
     parts.append(style.say("timeline.peak", count=number(peak.count), at=style.minute(peak.at)))
-    return ", ".join(parts)
+    return style.comma(*parts)
 
 
 def _marks(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     found = _facts.marks(diagnosis)
-    most = len(found) if style.verbose > 1 else limits.marks
-    kept = sorted(sorted(found, key=lambda one: one.kind not in {"onset", "recovery"})[:most], key=lambda one: one.at)
+    kept = sorted(
+        sorted(found, key=lambda one: one.kind not in {"onset", "recovery"})[: limits.marks], key=lambda one: one.at
+    )
     width = max((cells(style.say(f"mark.{one.kind}")) for one in kept), default=0)
     lines = []
     for one in kept:
@@ -98,7 +80,7 @@ def patterns(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     every = every or diagnosis.patterns[:2]
     if not every:
         return []
-    shown = every if style.verbose > 1 else every[: limits.patterns]
+    shown = every[: limits.patterns]
     services = max(cells(_service(one)) for one in shown)
     is_list = style.is_narrow or services > _TABLE_SERVICE
     lines = _list(shown, style, limits) if is_list else _table(shown, style, limits)
@@ -177,7 +159,7 @@ def where(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
         return []
     label = style.say("label.where")
     indent = 8 if cells(label) <= 6 else cells(label) + 2  # noqa: PLR2004 - the column of the text
-    shown = rows if style.verbose > 1 else rows[: limits.values]
+    shown = rows[: limits.values]
     names = [f"{_facts.dimension(radius.dimension)} {clean(value.value)}" for radius, value in shown]
     widest = min(max(cells(name) for name in names), (style.columns - indent) // 2)
     lines: Lines = []
@@ -211,7 +193,7 @@ def _unaffected(radii: list[BlastRadius], style: Style, room: int) -> Lines:
 def hypotheses(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     """Each explanation with what speaks for and against it; ruled-out ones with the reason."""
     every = sorted(diagnosis.hypotheses, key=lambda one: one.rank)
-    shown = every if style.verbose > 1 else every[: limits.hypotheses]
+    shown = every[: limits.hypotheses]
     labels = [f"{one.id} {_facts.hypothesis_state(one, style)}" for one in shown]
     width = max((cells(label) for label in labels), default=0) + 2
     room = style.columns - width
@@ -237,7 +219,7 @@ def _hypothesis(one: Hypothesis, style: Style, room: int) -> Lines:
 
 def checks(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     """What was looked for and clear, and what could not be checked."""
-    every = [(key, _facts.checks(diagnosis, result)) for key, result in _CHECKS]
+    every = [(key, _facts.checks(diagnosis, result)) for key, result in _facts.CHECKS]
     groups = [(key, found) for key, found in every if found]
     width = max((cells(style.say(f"label.{key}")) for key, _ in groups), default=0) + 2
     lines: Lines = []
@@ -247,6 +229,7 @@ def checks(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
         )
         text = style.say("checks.counted", n=len(found), names=names) if key == "clear" else names
         room = style.columns - width
-        most = 99 if style.verbose > 1 else limits.check_lines
-        lines += labelled(style.say(f"label.{key}"), cut(wrap(text, room), most, room, style.ellipsis), width, style)
+        lines += labelled(
+            style.say(f"label.{key}"), cut(wrap(text, room), limits.check_lines, room, style.ellipsis), width, style
+        )
     return lines

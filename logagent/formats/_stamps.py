@@ -5,14 +5,15 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-MONTHS = {name: index for index, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
+_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS = {name: index for index, name in enumerate(_NAMES, 1)}
 _MONTH = "|".join(MONTHS)
 
 KINDS: dict[str, str] = {
     "iso": r"\d{4}[-/]\d\d?[-/]\d\d?[T\s,]\s?\d\d?:\d\d:\d\d(?:[.,:]\d{1,9})?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?",
     "clf": rf"\d\d?/(?:{_MONTH})/\d{{4}}:\d\d:\d\d:\d\d\s[+-]\d{{4}}",
     "ctime": rf"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s+)?(?:{_MONTH})\s+\d\d?\s+\d\d:\d\d:\d\d(?:[.,]\d+)?(?:\s\d{{4}})?",
-    "daymonth": rf"\d\d?[\s-](?:{_MONTH})[\s-]\d{{2,4}}\s\d\d:\d\d:\d\d(?:[.,]\d+)?|\d\d?\s(?:{_MONTH})\s\d\d:\d\d:\d\d(?:[.,]\d+)?",
+    "daymonth": rf"\d\d?[\s-](?:{_MONTH})(?:[\s-]\d{{2,4}})?\s\d\d:\d\d:\d\d(?:[.,]\d+)?",
     "bgl": r"\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d\.\d+",
     "short": r"\d\d[-./]\d\d(?:[-./]\d\d(?:\d\d)?)?\s\d\d:\d\d:\d\d(?:[.,]\d+)?",
     "hdfs": r"\d{6}\s+\d?\d:?\d\d:?\d\d",
@@ -64,25 +65,18 @@ def _bgl(text: str, now: datetime) -> str | None:
 
 
 def _short(text: str, now: datetime) -> str | None:
-    """`30.11.2026 14:05:06` or `11-30 14:05:06`; month and day change places where a number is over 12."""
+    """`30.11.2026 14:05:06`, `17/06/09 20:10:40` (year first), `11/30/2026 14:05:06` or `11-30 14:05:06`."""
     date, clock = text.split(maxsplit=1)
     clock, _, fraction = clock.replace(",", ".").partition(".")
-    parts = re.split(r"[-./]", date)
-    first, second = int(parts[0]), int(parts[1])
-    year = parts[2] if len(parts) > 2 else ""  # noqa: PLR2004 - day, month, year
-    if year and first > 31:  # noqa: PLR2004 - a year of two digits comes first
-        return _dated(str(first), second, year, (clock, fraction), now)
-    day_first = first > 12 or ("." in date and second <= 12)  # noqa: PLR2004 - months
-    if not year and not day_first:
-        return _dated("", first, str(second), (clock, fraction), now)
-    if not day_first and second <= 31 and "/" in date and int(year or 0) <= 31 and first <= 31 and len(year) == 2:  # noqa: PLR2004
-        return (
-            _dated(str(first), second, year, (clock, fraction), now)
-            if first >= 13
-            else _dated(year, first, str(second), (clock, fraction), now)
-        )  # noqa: E501, PLR2004
-    month, day = (second, first) if day_first else (first, second)
-    return _dated(year, month, str(day), (clock, fraction), now)
+    first, second, *rest = re.split(r"[-./]", date)
+    if not rest:
+        month, day = (second, first) if "." in date or int(first) > _MONTHS else (first, second)
+        return _dated("", int(month), day, (clock, fraction), now)
+    (last,) = rest
+    if len(last) == 2 and "." not in date and int(second) <= _MONTHS:  # noqa: PLR2004 - two digits
+        return _dated(first, int(second), last, (clock, fraction), now)
+    month, day = (second, first) if "." in date or int(first) > _MONTHS else (first, second)
+    return _dated(last, int(month), day, (clock, fraction), now)
 
 
 def _hdfs(text: str, now: datetime) -> str | None:
@@ -118,6 +112,7 @@ def _dated(year: str | None, month: int, day: str, clock: tuple[str, str | None]
     return f"{full:04}-{month:02}-{int(day):02}T{time}{'.' + fraction if fraction else ''}"
 
 
+_MONTHS = 12
 _CONVERTERS: dict[str, Callable[[str, datetime], str | None]] = {
     "ctime": _ctime,
     "daymonth": _daymonth,

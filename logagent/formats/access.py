@@ -6,7 +6,8 @@ from typing import Any
 from logagent.formats._base import Format, Parse, Sample
 
 _LINE = re.compile(
-    r'^(?:(?P<vhost>[\w.-]+:\d+) )?(?P<client>[\w.:,-]+(?:, [\w.:]+)*) (?P<ident>\S+) (?P<user>\S+|"[^"]*") \[(?P<time>\d\d?/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] '
+    r'^(?:(?P<vhost>[\w.-]+:\d+) )?(?P<client>[\w.:,-]+(?:, [\w.:]+)*) (?P<ident>\S+) (?P<user>\S+|"[^"]*") '
+    r"\[(?P<time>\d\d?/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "
     r'"(?P<request>(?:[^"\\]|\\.)*)" (?P<status>\d{3}|-) (?P<bytes>\d+|-)'
     r'(?: "(?P<referrer>(?:[^"\\]|\\.)*)" "(?P<agent>(?:[^"\\]|\\.)*)")?(?P<rest>.*)$'
 )

@@ -8,7 +8,8 @@ from logagent.formats._base import Format, Parse, Sample
 from logagent.formats.cri import carried
 
 _LINE = re.compile(
-    r"^(?:(?P<service>[\w.-]+?)(?:[-_](?P<number>\d+))?\s*\| ?|\[pod/(?P<pod>[\w.-]+)/(?P<container>[\w.-]+)\] )(?P<text>.*)$",
+    r"^(?:(?P<service>[\w.-]+?)(?:[-_](?P<number>\d+))?\s*\| ?"
+    r"|\[pod/(?P<pod>[\w.-]+)/(?P<container>[\w.-]+)\] )(?P<text>.*)$",
     re.DOTALL,
 )
 _TIME = re.compile(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z) ")

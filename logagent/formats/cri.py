@@ -8,7 +8,8 @@ from logagent.formats.jsonlines import inner
 from logagent.formats.logfmt import pairs
 
 _LINE = re.compile(
-    r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) (?P<stream>stdout|stderr) (?P<tag>[FP]) ?(?P<text>.*)$",
+    r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) "
+    r"(?P<stream>stdout|stderr) (?P<tag>[FP]) ?(?P<text>.*)$",
     re.DOTALL,
 )
 

@@ -38,13 +38,13 @@ _SEEN = 0.3
 def _reader(sample: Sample) -> Parse:
     kind = _kind(sample)
     if kind is None:
-        return lambda line: None
+        return lambda _: None
     stamp = re.compile(_stamps.pattern(kind))
     convert = _stamps.converter(kind, sample.now)
 
     def parse(line: str) -> dict[str, Any] | None:
         found = stamp.search(line, 0, _TIME_WITHIN)
-        if found is None or line[:1] in "\t " and found.start() > 0 and not line[: found.start()].strip():
+        if found is None or (found.start() and line[0] in "\t " and not line[: found.start()].strip()):
             return None
         at = convert(found["time"])
         if at is None:

@@ -13,7 +13,7 @@ _WRAPPERS = ("events", "logs", "logEvents", "records", "Records", "entries", "it
 def _reader(sample: Sample) -> Parse:
     """Recognised by its first character; whatever follows belongs to it."""
     first = sample.lines[0].lstrip()[:1] if sample.lines else ""
-    whole = first == "[" and _starts_array(sample) or (first == "{" and not _one_object_a_line(sample))
+    whole = (first == "[" and _starts_array(sample)) or (first == "{" and not _one_object_a_line(sample))
     return lambda line: {"message": line} if whole else None
 
 

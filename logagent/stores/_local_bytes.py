@@ -1,13 +1,14 @@
+# ruff: noqa: S608 - the one name is a file of ours
 """Bytes of log files: compression and encoding, told by content and not by name."""
 
 import bz2
 import gzip
+import io
 import lzma
 import shutil
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO
 
 from logagent.errors import StoreUnavailable
 
@@ -19,7 +20,11 @@ _MAGIC = {
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\xfd7zXZ\x00": "xz",
 }
-_OPEN: dict[str, Callable[[Path], IO[bytes]]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+_OPEN: Mapping[str, Callable[[Path], io.BufferedIOBase]] = {
+    "gzip": gzip.GzipFile,
+    "bzip2": bz2.BZ2File,
+    "xz": lzma.LZMAFile,
+}
 _WIDE = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _FEW = 0.3
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r\x1b\x0c\x08")
@@ -57,10 +62,9 @@ def decompress(source: Path, target: Path, compression: str) -> str:
     return ""
 
 
-def _next_block(stream: IO[bytes]) -> bytes:
+def _next_block(stream: io.BufferedIOBase) -> bytes:
     """Small blocks, so that little before a break is lost."""
-    read1 = getattr(stream, "read1", stream.read)
-    return bytes(read1(_BLOCK))
+    return stream.read1(_BLOCK)
 
 
 def _zstd(source: Path, target: Path) -> str:
@@ -94,9 +98,11 @@ def decoded(source: Path, target: Path) -> str:
     encoding = _encoding(head)
     if encoding in {"utf-8", "binary"}:
         return encoding
-    with source.open("r", encoding=encoding, errors="replace", newline="") as text:
-        with target.open("w", encoding="utf-8", newline="") as out:
-            shutil.copyfileobj(text, out, _BLOCK)
+    with (
+        source.open("r", encoding=encoding, errors="replace", newline="") as text,
+        target.open("w", encoding="utf-8", newline="") as out,
+    ):
+        shutil.copyfileobj(text, out, _BLOCK)
     return encoding
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from logagent.logs import Bucket, Severity, TermCount, TimeWindow
+from logagent.logs import Bucket, TermCount, TimeWindow
 from logagent.query import LogQuery
 from logagent.stores._base import FieldCounts, Measure, Measured, MeasuredSet, Series, Timeline, TopValues
 from logagent.stores._local_sql import Compiler, Condition, both
@@ -72,7 +72,8 @@ def split_over_time(run: Run, compiler: Compiler, queries: Sequence[LogQuery], s
         "timeline",
         f"SELECT value, bucket, n FROM (SELECT {value} AS value, {_bucket_sql(interval)} AS bucket, count(*) AS n, "
         f"sum(count(*)) OVER (PARTITION BY {value}) AS total FROM logs WHERE {where.sql} GROUP BY 1, 2) "
-        "WHERE value IS NOT NULL QUALIFY dense_rank() OVER (ORDER BY total DESC, value) <= ? ORDER BY total DESC, value",
+        "WHERE value IS NOT NULL QUALIFY dense_rank() OVER (ORDER BY total DESC, value) <= ? "
+        "ORDER BY total DESC, value",
         [*where.values, size],
     )
     found: dict[str, dict[int, int]] = {}
@@ -111,10 +112,7 @@ def top_values(
 
 
 def value_sql(compiler: Compiler, name: str) -> str:
-    """SQL of what a field is grouped by; levels by the word of their class."""
-    if compiler.fields.role_of(name) == "severity":
-        words = " ".join(f"WHEN {severity.value} THEN '{severity.word}'" for severity in Severity)
-        return f"CASE sev {words} END"
+    """SQL of what a field is grouped by: its values as the source writes them."""
     return compiler.text(name) or "NULL"
 
 

@@ -31,6 +31,8 @@ _CHUNK_BYTES = 1 << 14
 _LARGE_LINE = 1 << 28
 _MOST_PATHS = 12
 _DISTINCT = 50
+_FAILURE = r"(?i)\b(?:error|exception|failed|failure|fatal|panic)\b"
+"""The words that the cluster store takes too, where a source has no levels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,8 @@ class Loader:
         declared = ", ".join(f"{column.ident} VARCHAR" for column in columns)
         comma = ", " if declared else ""
         self._connection.execute(
-            f"CREATE TABLE logs (line INTEGER, ts TIMESTAMP, sev TINYINT, status SMALLINT, duration DOUBLE{comma}{declared})"
+            "CREATE TABLE logs "
+            f"(line INTEGER, ts TIMESTAMP, sev TINYINT, status SMALLINT, duration DOUBLE{comma}{declared})"
         )
         line = f"TRY_CAST({quoted(LINE)} AS INTEGER)" if LINE in shape.children else "NULL"
         inner = ", ".join([f"{line} AS line", *(f"{column.source} AS {column.ident}" for column in columns)])
@@ -167,6 +170,8 @@ class Loader:
 
         times = [timestamp_sql(ident, self._shift) for _, ident in chosen("timestamp")]
         levels = [_severity_sql(ident, fields.levels) for _, ident in chosen("severity")]
+        if not levels:
+            levels = [_guessed_sql({role: chosen(role) for role in ("status", "error_type", "stack", "message")})]
         statuses = [f"TRY_CAST(TRY_CAST({ident} AS DOUBLE) AS SMALLINT)" for _, ident in chosen("status")]
         durations = [duration_sql(name, ident) for name, ident in chosen("duration")]
         return [
@@ -344,10 +349,10 @@ def _has_arrays(shape: Shape, name: str) -> bool:
 
 def _chosen(fields: FieldMap) -> object:
     """The fields that the computed columns depend on."""
-    return [
-        [choice.name for choice in fields.roles.get(role, ())]
-        for role in ("timestamp", "severity", "status", "duration")
-    ]
+    return [[choice.name for choice in fields.roles.get(role, ())] for role in _COMPUTED]
+
+
+_COMPUTED = ("timestamp", "severity", "status", "duration", "error_type", "stack", "message")
 
 
 def _extends(levels: Mapping[Severity, Sequence[str]], known: Mapping[Severity, Sequence[str]]) -> bool:
@@ -362,6 +367,14 @@ def _severity_sql(ident: str, levels: Mapping[Severity, Sequence[str]]) -> str:
         if values
     )
     return f"CASE{cases} END::TINYINT" if cases else "NULL::TINYINT"
+
+
+def _guessed_sql(chosen: Mapping[str, Sequence[tuple[str, str]]]) -> str:
+    """No level anywhere: status 5xx, an error class, a stack, or a word of failure count as error."""
+    tests = [f"TRY_CAST({ident} AS DOUBLE) >= 500" for _, ident in chosen["status"]]
+    tests += [f"{ident} IS NOT NULL" for role in ("error_type", "stack") for _, ident in chosen[role]]
+    tests += [f"regexp_matches({ident}, '{_FAILURE}')" for _, ident in chosen["message"]]
+    return f"CASE WHEN {' OR '.join(tests)} THEN {Severity.ERROR.value} END::TINYINT" if tests else "NULL::TINYINT"
 
 
 def _first(expressions: Sequence[str], kind: str) -> str:

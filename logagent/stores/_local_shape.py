@@ -1,8 +1,10 @@
 """The shape of JSON records: which keys, nested how, of which types, learned from parsed samples."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+_DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}$")
 MOST_FIELDS = 1_000
 """Fields beyond this many are left out, with a note."""
 _MOST_CHILDREN = 200
@@ -37,6 +39,8 @@ class Shape:
             return "double" if "double" in kinds else "long"
         if kinds == {"boolean"}:
             return "boolean"
+        if self.samples and sum(_DATE.match(sample) is not None for sample in self.samples) * 2 > len(self.samples):
+            return "date"
         wordy = sum(" " in sample for sample in self.samples)
         return "text" if wordy * 2 > len(self.samples) else "keyword"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from logagent.errors import NoData, StoreUnavailable
-from logagent.stores._local_bytes import compression_of, decompress, decoded
+from logagent.stores._local_bytes import compression_of, decoded, decompress
 from logagent.stores._local_convert import convert
 from logagent.stores._local_load import JsonLines
 

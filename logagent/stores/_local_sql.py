@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from logagent.errors import UsageError
-from logagent.fields import FieldMap
+from logagent.fields import FieldMap, instant_of
 from logagent.logs import TimeWindow
 from logagent.query import (
     All,
@@ -26,6 +26,7 @@ from logagent.query import (
     Term,
     Wildcard,
 )
+from logagent.stores._local_times import timestamp_sql
 from logagent.stores._local_words import phrase_pattern, token_pattern, words
 
 NUMBERS = frozenset({"long", "double"})
@@ -193,6 +194,10 @@ class Compiler:
         sql = self.text(node.field)
         if sql is None:
             return FALSE
+        if node.field == "duration":  # the role counts in ms, whatever the field does
+            return _compared(node, "duration", _required_number)
+        if self._type(node.field) == "date":
+            return _compared(node, timestamp_sql(sql), _instant)
         if self._type(node.field) in NUMBERS:
             return _compared(node, f"TRY_CAST({sql} AS DOUBLE)", _required_number)
         return _compared(node, sql, str)
@@ -244,7 +249,10 @@ def _compared(node: Range, sql: str, convert: Callable[[str], object]) -> Condit
 
 
 def _instant(value: str) -> datetime:
-    return naive(datetime.fromisoformat(value))
+    at = instant_of(value)
+    if at is None:
+        raise _unusable(value, "a time")
+    return naive(at)
 
 
 def _number(value: str) -> float | None:
@@ -257,12 +265,16 @@ def _number(value: str) -> float | None:
 def _required_number(value: str) -> float:
     number = _number(value)
     if number is None:
-        raise UsageError(
-            f'a number is needed in the filter, not "{value}"',
-            code="LA704",
-            values={"filter": value, "reason": f'"{value}" is not a number', "position": 1},
-        )
+        raise _unusable(value, "a number")
     return number
+
+
+def _unusable(value: str, wanted: str) -> UsageError:
+    return UsageError(
+        f'cannot compare with "{value}": {wanted} is needed',
+        code="LA704",
+        values={"filter": value, "reason": f'"{value}" is not {wanted}', "position": 1},
+    )
 
 
 def _like_literal(text: str) -> str:

@@ -29,8 +29,20 @@ PARTIAL = 7
 _ANOMALIES = ("confirmed", "probable", "inconclusive")
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM; treated as an interrupt with another exit status."""
+class Interrupts:
+    """What SIGINT and SIGTERM asked for. The loop ends at an interrupt and keeps it to itself, so it is noted here.
+
+    Attributes:
+        status: exit status asked for; 0 while nobody interrupted.
+    """
+
+    def __init__(self) -> None:
+        self.status = 0
+
+    def __call__(self, number: int, _frame: object) -> None:
+        """Note the signal and raise KeyboardInterrupt in the main thread."""
+        self.status = TERMINATED if number == signal.SIGTERM else INTERRUPTED
+        raise KeyboardInterrupt
 
 
 def investigate(context: Context, options: "RunOptions", *, exit_code: bool = False) -> int:
@@ -48,11 +60,12 @@ def investigate(context: Context, options: "RunOptions", *, exit_code: bool = Fa
     if not confirm_long_window(context, options):
         return 2
     title = window_title(context, options)
-    with _sigterm(), debug_log(context) as log, Progress(console, title) as progress:
-        diagnosis, status = _run(context, options, _both(progress, log))
+    with _signals() as interrupts, debug_log(context) as log, Progress(console, title) as progress:
+        diagnosis = _run(context, options, _both(progress, log))
+    status = interrupts.status
     if diagnosis is None:
         console.say(console.texts.say("cli.interrupted_empty"))
-        return status
+        return status or INTERRUPTED
     if options.strict and not diagnosis.data_quality.complete:
         raise _partial(diagnosis)
     if options.save:
@@ -76,43 +89,37 @@ def _both(first: OnEvent, second: OnEvent | None) -> OnEvent:
     return tell
 
 
-def _run(context: Context, options: "RunOptions", on_event: OnEvent) -> "tuple[Diagnosis | None, int]":
-    """The diagnosis and 0; after an interrupt what is known by then, and 130 or 143."""
+def _run(context: Context, options: "RunOptions", on_event: OnEvent) -> "Diagnosis | None":
+    """The diagnosis; after an interrupt what is known by then, or None."""
     try:
         from logagent.wiring import open_session  # noqa: PLC0415
 
         session = open_session(context.settings, options, on_event, context.stdin)
-    except KeyboardInterrupt as stop:
-        return None, _status(stop)
+    except KeyboardInterrupt:
+        return None
     with session:
         try:
-            return session.run(), 0
-        except KeyboardInterrupt as stop:
-            status = _status(stop)
+            return session.run()
+        except KeyboardInterrupt:
+            pass
         try:
-            return session.partial(), status
+            return session.partial()
         except KeyboardInterrupt:  # twice: leave now
-            return None, status
-
-
-def _status(stop: KeyboardInterrupt) -> int:
-    return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
+            return None
 
 
 @contextmanager
-def _sigterm() -> Iterator[None]:
+def _signals() -> Iterator[Interrupts]:
     """SIGTERM ends a run like Ctrl-C does, with what is known; outside of the run itself it only ends the command."""
-
-    def stop(*_: object) -> None:
-        raise Terminated
-
-    before = signal.signal(signal.SIGTERM, stop)
+    interrupts = Interrupts()
+    before = [(number, signal.signal(number, interrupts)) for number in (signal.SIGINT, signal.SIGTERM)]
     try:
-        yield
-    except Terminated:
-        raise typer.Exit(TERMINATED) from None
+        yield interrupts
+    except KeyboardInterrupt:
+        raise typer.Exit(interrupts.status or INTERRUPTED) from None
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _partial(diagnosis: "Diagnosis") -> SourceError:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from logagent.cli._app import command_app
+from logagent.cli._cases import open_cases, with_source
 from logagent.cli._context import Asked, language_of, make_context, make_run_options
 from logagent.cli._investigate import investigate
 from logagent.cli._options import GlobalOptions, RunLimits, ScopeOptions, takes
@@ -34,6 +35,8 @@ def ask(
     context = make_context(options, limits)
     asked = Asked("ask", tuple(targets or ()), question.strip(), case=case)
     run = make_run_options(context, asked, scope, limits)
+    if case is not None:
+        run = with_source(context, case, open_cases(context.settings).load(case), run)
     if options.lang in (None, "auto"):
         run = replace(run, language=language_of(question))
     return investigate(context, run, exit_code=limits.exit_code)

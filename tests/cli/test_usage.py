@@ -43,6 +43,7 @@ def refused(result: Result, code: str, status: int) -> None:
         (["show", "20261130-1431-7f3b"], "LA707", 2, "no case 20261130-1431-7f3b"),
         (["verify", "nope"], "LA707", 2, "no case nope"),
         (["cases", "rm", "20261130-1431-7f3b"], "LA707", 2, "no case"),
+        (["ask", "why?", "--case", "last"], "LA707", 2, "no case last"),
         (["cases", "rm", "../../etc"], "LA707", 2, "no case"),
         (["patterns", "--only", "odd", "x"], "LA702", 2, "vanished"),
         (["doctor", "--only", "everything"], "LA702", 2, "config"),

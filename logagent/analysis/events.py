@@ -55,7 +55,7 @@ def from_record(record: LogRecord, weight: float = 1.0, *, at: float | None = No
     if time is None:
         msg = "a record without a time needs `at`"
         raise ValueError(msg)
-    fields = record.fields
+    fields = dict(record.fields)  # a store may answer a lazy mapping
     event = Event(
         time=time,
         service=record.service or _text(fields, _SERVICE) or "unknown",
@@ -64,8 +64,8 @@ def from_record(record: LogRecord, weight: float = 1.0, *, at: float | None = No
         trace=record.trace_id or _text(fields, _TRACE) or None,
         span=record.span_id or None,
         callsite=record.logger,
-        extra=_extra(record),
-        failed=_failed(record),
+        extra=_extra(record, fields),
+        failed=_failed(record, fields),
         weight=weight,
         record=record,
     )
@@ -116,14 +116,14 @@ def _text(fields: Mapping[str, object], names: tuple[str, ...]) -> str:
     return ""
 
 
-def _failed(record: LogRecord) -> bool:
+def _failed(record: LogRecord, fields: Mapping[str, object]) -> bool:
     if record.status is not None:
         return record.status // 100 == _SERVER_ERROR
-    status = next((record.fields[name] for name in _STATUS if name in record.fields), None)
+    status = next((fields[name] for name in _STATUS if name in fields), None)
     return status is not None and _FAILED.fullmatch(str(status)) is not None
 
 
-def _extra(record: LogRecord) -> dict[str, object]:
+def _extra(record: LogRecord, fields: Mapping[str, object]) -> dict[str, object]:
     """Flat fields, roles among them under their ECS names, so that the signals find them whatever the source says."""
     roles = (
         ("error.type", record.error_type),
@@ -139,5 +139,5 @@ def _extra(record: LogRecord) -> dict[str, object]:
         extra["http.response.status_code"] = record.status
     if record.duration_ms is not None:
         extra["duration_ms"] = record.duration_ms
-    extra.update((key, value) for key, value in record.fields.items() if key not in _NOT_EXTRA)
+    extra.update((key, value) for key, value in fields.items() if key not in _NOT_EXTRA)
     return extra

@@ -6,10 +6,21 @@ from logagent.report._charts import sparkline
 from logagent.report._head import Lines, labelled
 from logagent.report._limits import Limits
 from logagent.report._style import Style, Tone
-from logagent.report._text import cells, clean, cut, fit, ids_of, number, pad, right, rounded, seconds, with_ids, wrap
+from logagent.report._text import (
+    cells,
+    cited,
+    clean,
+    cut,
+    fit,
+    ids_of,
+    number,
+    pad,
+    right,
+    rounded,
+    wrap,
+)
 
 _TONES: dict[str, Tone] = {"new": "warn", "spiking": "warn", "vanished": "warn"}
-_MINUTE = 60
 _TABLE_SERVICE = 20
 
 
@@ -19,12 +30,7 @@ def timeline(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     series = line.series[0] if line is not None and line.series else None
     if line is None or series is None or not any(point.count for point in series.points):
         return _marks(diagnosis, style, limits)
-    unit, name = clean(line.unit), clean(series.name)
-    if line.interval_seconds == _MINUTE:
-        title = style.say("timeline.minute", unit=unit, name=name)
-    else:
-        length = seconds(line.interval_seconds)
-        title = style.say("timeline.head", name=unit if name == unit else f"{unit}, {name}", seconds=length)
+    title = _facts.timeline_title(line, series.name, style)
     lines = with_ids_free(title, _band(series, style), style.columns)
     label = style.say("timeline.span", start=style.minute(series.points[0].at), end=style.minute(series.points[-1].at))
     counts = [point.count for point in series.points]
@@ -154,7 +160,8 @@ def _list(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
 
 def where(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     """What is over-represented among failures, and what is not affected."""
-    rows = [(radius, value) for radius in diagnosis.blast_radius for value in radius.values[:2]]
+    rows = [(radius, value) for radius in diagnosis.blast_radius for value in radius.values[:1]]
+    rows += [(radius, value) for radius in diagnosis.blast_radius for value in radius.values[1:2]]
     if not rows:
         return []
     label = style.say("label.where")
@@ -174,7 +181,7 @@ def where(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
         lines += [row] if fits else [*wrap(name, style.columns - indent), *wrap(f"  {text}", style.columns - indent)]
     if len(rows) > len(shown):
         lines.append(style.say("more.values", n=len(rows) - len(shown)))
-    lines += _unaffected(diagnosis.blast_radius, style, style.columns - indent)
+    lines += _unaffected([radius for radius, _ in shown], style, style.columns - indent)
     return labelled(label, lines, indent, style)
 
 
@@ -206,7 +213,7 @@ def hypotheses(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
 
 
 def _hypothesis(one: Hypothesis, style: Style, room: int) -> Lines:
-    statement = with_ids(clean(one.statement), [], room, 2, style.ellipsis)
+    statement = cut(wrap(cited(clean(one.statement))[0], room), 2, room, style.ellipsis)
     if one.state == "ruled_out" and one.ruled_out_because:
         tail = clean(one.ruled_out_because)
     else:

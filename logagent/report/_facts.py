@@ -2,7 +2,17 @@
 
 from datetime import UTC
 
-from logagent.diagnosis import Check, CheckResult, Diagnosis, Hypothesis, ImpactMeasure, NextStep, Span, TimelineEvent
+from logagent.diagnosis import (
+    Check,
+    CheckResult,
+    Diagnosis,
+    Hypothesis,
+    ImpactMeasure,
+    NextStep,
+    Span,
+    Timeline,
+    TimelineEvent,
+)
 from logagent.report._style import Style, Tone
 from logagent.report._text import cited, clean, kilo, number, percent, rounded, seconds
 
@@ -83,7 +93,7 @@ def impact(diagnosis: Diagnosis, style: Style) -> list[Cited]:
     """How bad, with denominators: the failing share first, then who; the prose of the summary where no figure is."""
     measures = diagnosis.impact or {}
     first = _failing(measures, style)
-    if first is None:
+    if first is None or not _any_failing(measures):
         return [cited(clean(diagnosis.summary.what_is_happening))]
     parts, ids = [], []
     for key in ("users", "services", "hosts"):
@@ -99,7 +109,7 @@ def impact(diagnosis: Diagnosis, style: Style) -> list[Cited]:
 
 def _failing(measures: dict[str, ImpactMeasure], style: Style) -> Cited | None:
     events, ratio, requests = measures.get("events"), measures.get("error_ratio"), measures.get("requests")
-    if ratio is not None and ratio.value is not None and requests is not None and requests.value:
+    if ratio is not None and ratio.value and requests is not None and requests.value:
         part = _failing_requests(events, ratio.value, requests.value)
         whole = number(requests.value)
         unit = style.say("impact.requests_unit")
@@ -113,6 +123,10 @@ def _failing(measures: dict[str, ImpactMeasure], style: Style) -> Cited | None:
     if events.baseline is None:
         return style.say("impact.events_only", part=part), events.evidence
     return style.say("impact.events", part=part, before=number(events.baseline)), events.evidence
+
+
+def _any_failing(measures: dict[str, ImpactMeasure]) -> bool:
+    return any(one.value for key, one in measures.items() if key in {"events", "error_ratio"})
 
 
 def _failing_requests(events: ImpactMeasure | None, ratio: float, requests: float) -> str:
@@ -230,6 +244,15 @@ def step_words(step: NextStep, style: Style) -> str:
 
 
 # -- the rest --------------------------------------------------------------------------------------------------------
+
+
+def timeline_title(line: Timeline, series: str, style: Style) -> str:
+    """`failing events/min, order-api`; the series is named where it is not simply the unit."""
+    unit, name = clean(line.unit), clean(series)
+    if line.interval_seconds == 60:  # noqa: PLR2004 - a minute
+        return style.say("timeline.minute", unit=unit if name == unit else f"{name}, {unit}")
+    length = seconds(line.interval_seconds)
+    return style.say("timeline.head", name=unit if name == unit else style.comma(unit, name), seconds=length)
 
 
 def marks(diagnosis: Diagnosis) -> list[TimelineEvent]:

@@ -6,7 +6,7 @@ from logagent.report import _facts
 from logagent.report._charts import sparkline
 from logagent.report._head import Lines, labelled
 from logagent.report._style import Style
-from logagent.report._text import cells, clean, ids_of, number, wrap
+from logagent.report._text import cells, cited, clean, ids_of, number, wrap
 
 _INDENT = 12
 _SHOWN = 30
@@ -91,7 +91,7 @@ def _hypothesis(one: Hypothesis, diagnosis: Diagnosis, style: Style) -> Lines:
         (style.say("label.refute"), clean(one.would_refute)),
         (style.say("label.ruled_out"), clean(one.ruled_out_because)),
     ]
-    lines = _rows(f"{one.id}  {clean(one.statement)}", rows, style)
+    lines = _rows(f"{one.id}  {cited(clean(one.statement))[0]}", rows, style)
     rows_in_use = {*one.supporting, *one.contradicting, *one.discriminating, *one.mechanism_lines}
     found = [row for row in diagnosis.evidence if row.id in rows_in_use]
     return [*lines, *(line for row in found for line in wrap(f"{row.id}  {clean(row.statement)}", style.columns))]

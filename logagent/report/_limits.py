@@ -1,6 +1,7 @@
 """How much of each part fits on one screen; what is left out is counted, never dropped silently."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +19,35 @@ class Limits:
     notes: int = 2
 
 
-STEPS = (
-    Limits(),
-    Limits(patterns=4, values=3, hypotheses=3),
-    Limits(patterns=3, values=3, hypotheses=3, marks=2, check_lines=1, notes=1),
-    Limits(patterns=3, pattern_lines=1, values=2, hypotheses=2, marks=2, check_lines=1, notes=1),
-    Limits(prose=1, patterns=2, pattern_lines=1, values=1, hypotheses=1, marks=1, check_lines=1, notes=1),
+_REDUCTIONS: tuple[tuple[str, int], ...] = (
+    ("hypotheses", 3),
+    ("values", 3),
+    ("patterns", 4),
+    ("check_lines", 1),
+    ("hypotheses", 2),
+    ("patterns", 3),
+    ("marks", 2),
+    ("notes", 1),
+    ("values", 2),
+    ("pattern_lines", 1),
+    ("patterns", 2),
+    ("values", 1),
+    ("hypotheses", 1),
+    ("marks", 1),
+    ("prose", 1),
 )
-"""Tried in this order until the report fits."""
+"""What is given up, one after the other: the least telling first."""
+
+
+def steps() -> Iterator[Limits]:
+    """Limits from the most generous to the tightest."""
+    limits = Limits()
+    yield limits
+    for name, value in _REDUCTIONS:
+        limits = replace(limits, **{name: value})
+        yield limits
+
+
 ALL = Limits(prose=99, patterns=999, pattern_lines=99, values=999, hypotheses=99, marks=99, check_lines=99, notes=99)
 """No limit, for -vv."""
 SHORT_LAYOUT = Limits(check_lines=4)

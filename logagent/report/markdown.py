@@ -9,7 +9,7 @@ from logagent.report import _facts
 from logagent.report._charts import sparkline
 from logagent.report._escape import cell, code, fence, prose
 from logagent.report._style import Style
-from logagent.report._text import clean, ids_of, number, rounded
+from logagent.report._text import cited, clean, ids_of, number, rounded
 
 NAMES = ("md",)
 LARGEST = 60_000
@@ -84,7 +84,10 @@ def _timeline(diagnosis: Diagnosis, style: Style) -> list[str]:
     start, end = style.minute(series.points[0].at), style.minute(series.points[-1].at)
     chart = sparkline([point.count for point in series.points], _WIDTH, unicode=style.unicode)
     peak = max(series.points, key=lambda point: point.count)
-    rows = [f"{clean(line.unit)}, {clean(series.name)}", f"{style.say('timeline.span', start=start, end=end)}  {chart}"]
+    rows = [
+        _facts.timeline_title(line, series.name, style),
+        f"{style.say('timeline.span', start=start, end=end)}  {chart}",
+    ]
     rows.append(style.say("timeline.peak", count=number(peak.count), at=style.minute(peak.at)))
     rows += [
         f"{style.clock(one.at)}  {style.say(f'mark.{one.kind}')}  {clean(one.label)}" for one in _facts.marks(diagnosis)
@@ -135,7 +138,9 @@ def _hypotheses(diagnosis: Diagnosis, style: Style) -> list[str]:
     for one in sorted(diagnosis.hypotheses, key=lambda hypothesis: hypothesis.rank):
         values = {"for": ids_of(style, one.supporting, 12), "against": ids_of(style, one.contradicting, 12)}
         tail = prose(one.ruled_out_because) or style.say("hypothesis.for_against", **values)
-        lines.append(f"- **{one.id} {_facts.hypothesis_state(one, style)}** {prose(one.statement)}: {tail}")
+        lines.append(
+            f"- **{one.id} {_facts.hypothesis_state(one, style)}** {prose(cited(clean(one.statement))[0])}: {tail}"
+        )
         if one.would_refute:
             lines.append(f"  - {style.say('label.refute')}: {prose(one.would_refute)}")
     return [*_title(style, "hypotheses"), *lines] if lines else []

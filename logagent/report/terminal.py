@@ -8,7 +8,7 @@ from logagent.diagnosis import Diagnosis
 from logagent.report import _facts
 from logagent.report._body import checks, hypotheses, patterns, timeline, where
 from logagent.report._head import Lines, banner, head, headline, labelled
-from logagent.report._limits import ALL, SHORT_LAYOUT, STEPS, Limits
+from logagent.report._limits import ALL, SHORT_LAYOUT, Limits, steps
 from logagent.report._style import Style
 from logagent.report._text import cells, clean, cut, number, percent, wrap
 
@@ -26,8 +26,10 @@ def render(diagnosis: Diagnosis, style: Style) -> str:
         page = _page(diagnosis, style, ALL)
     else:
         most = NARROW_SCREEN if style.is_narrow else SCREEN
-        pages = [_page(diagnosis, style, limits) for limits in STEPS]
-        page = next((one for one in pages if len(one) <= most), pages[-1])
+        for limits in steps():
+            page = _page(diagnosis, style, limits)
+            if len(page) <= most:
+                break
     if style.verbose:
         page = [*page, "", *queries(diagnosis, style)]
     return "\n".join(line.rstrip() for line in page)

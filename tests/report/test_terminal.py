@@ -38,7 +38,7 @@ CAUSE  Connection pool exhausted in payment-api 3.4.1.                   [E2 E4]
 NEXT   compare pool settings of the failing and the healthy version:
        kubectl -n shop get deploy payment-api -o yaml | grep -i pool
 
-failing events/min, order-api     band 0-18, peak 212 at 14:11
+order-api, failing events/min     band 0-18, peak 212 at 14:11
 14:01 to 14:15  ▁▁▁▁▂▅▇▇███▇▇██
   14:03:12  change  payment-api 3.4.1 first logs
   14:05:20  onset
@@ -81,7 +81,7 @@ def test_the_same_report_in_chinese_has_right_widths(outage: Diagnosis) -> None:
 下一步  compare pool settings of the failing and the healthy version:
         kubectl -n shop get deploy payment-api -o yaml | grep -i pool
 
-failing events/分钟，order-api     常态 0-18，峰值 212 在 14:11
+order-api, failing events/分钟     常态 0-18，峰值 212 在 14:11
 14:01 至 14:15  ▁▁▁▁▂▅▇▇███▇▇██
   14:03:12  变更  payment-api 3.4.1 first logs
   14:05:20  起始
@@ -129,7 +129,7 @@ NEXT   compare pool settings of the failing and the healthy
        kubectl -n shop get deploy payment-api -o yaml | grep
        -i pool
 
-failing events/min, order-api
+order-api, failing events/min
 band 0-18, peak 212 at 06:11
 06:01 to 06:15  ▁▁▁▁▂▅▇▇███▇▇██
   06:03:12  change  payment-api 3.4.1 first logs
@@ -187,7 +187,7 @@ def test_sixty_columns_in_chinese(outage: Diagnosis) -> None:
         kubectl -n shop get deploy payment-api -o yaml |
         grep -i pool
 
-failing events/分钟，order-api
+order-api, failing events/分钟
 常态 0-18，峰值 212 在 14:11
 14:01 至 14:15  ▁▁▁▁▂▅▇▇███▇▇██
   14:03:12  变更  payment-api 3.4.1 first logs
@@ -278,7 +278,7 @@ LEAD   pricing-api fell silent. Its callers still succeed.                  [E2]
 NEXT   compare the pool settings
 This is no all-clear: the logs at hand cannot tell.
 
-failing events/min, order-api     band 0-18, peak 212 at 14:11
+order-api, failing events/min     band 0-18, peak 212 at 14:11
 14:01 to 14:15  ▁▁▁▁▂▅▇▇███▇▇██
   14:03:12  change  payment-api 3.4.1 first logs
   14:05:20  onset

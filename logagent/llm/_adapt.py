@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from logagent.llm._capabilities import Capabilities, EmptyContent
-from logagent.llm._errors import lacks_tools
+from logagent.llm._classify import lacks_tools
 from logagent.llm._failure import Failure
 from logagent.llm._profile import CapField
 

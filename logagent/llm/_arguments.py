@@ -1,4 +1,4 @@
-"""Arguments of tool calls: read, repaired where that is certain, coerced by schema (llm-endpoints.md 9).
+"""Arguments of tool calls: read, and repaired where that is certain (llm-endpoints.md 9).
 
 Open brackets and strings are never closed: a filter that is cut off and then "repaired"
 is a wider filter, and a wrong conclusion in an incident.
@@ -8,7 +8,7 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import NoReturn, cast
 
 JsonObject = dict[str, object]
@@ -65,7 +65,7 @@ def read_objects(value: object) -> list[JsonObject]:
         return [{}]
     if not isinstance(value, str):
         raise ArgumentsError("Arguments are no JSON object", str(value), 0)
-    text = _plain(value)
+    text = plain(value)
     if text in _NOTHING:
         return [{}]
     for repair in _REPAIRS:
@@ -100,7 +100,8 @@ def to_text(arguments: Mapping[str, object]) -> str:
     return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=str)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A text without blanks, byte order mark and code fence around it."""
     text = text.strip().removeprefix("\ufeff").strip()
     fenced = _FENCE.fullmatch(text)
     return fenced[1].strip() if fenced else text
@@ -115,7 +116,7 @@ def _distinct(objects: list[JsonObject]) -> list[JsonObject]:
 
 def _refusal(text: str) -> ArgumentsError:
     try:
-        value = _loads(text)
+        value = loads(text)
     except json.JSONDecodeError as error:
         return ArgumentsError(f"Arguments are no valid JSON ({error.msg})", text, error.pos)
     except (ValueError, RecursionError) as error:
@@ -131,7 +132,12 @@ def _no_constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(strict=False, parse_constant=_no_constant)
 
 
-def _loads(text: str) -> object:
+def loads(text: str) -> object:
+    """JSON with raw line breaks in strings, and without NaN.
+
+    Raises:
+        ValueError: it is none.
+    """
     return _DECODER.decode(text)
 
 
@@ -141,7 +147,7 @@ def _whole(text: str) -> list[JsonObject]:
         if not isinstance(value, str):
             break
         try:
-            value = _loads(_plain(value))
+            value = loads(plain(value))
         except (ValueError, RecursionError):
             return []
     return [cast("JsonObject", value)] if isinstance(value, dict) else []
@@ -190,7 +196,7 @@ def _literal(text: str) -> list[JsonObject]:
             warnings.simplefilter("ignore", DeprecationWarning)
             tree = ast.parse(text, mode="eval")
         value = ast.literal_eval(_WordsToConstants().visit(tree))
-        value = _loads(json.dumps(value, allow_nan=False))
+        value = loads(json.dumps(value, allow_nan=False))
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return []
     return [cast("JsonObject", value)] if isinstance(value, dict) else []
@@ -209,103 +215,3 @@ _REPAIRS: tuple[Callable[[str], list[JsonObject]], ...] = (
     lambda text: _several(_with_escapes(_without_commas(text))),
     _literal,
 )
-
-
-def coerce(arguments: Mapping[str, object], schema: Mapping[str, object]) -> JsonObject:
-    """Arguments with values changed to the types of the schema, where nothing is lost; null counts as absent.
-
-    >>> coerce({"size": "5", "fields": '["a"]', "q": None}, {"properties": {
-    ...     "size": {"type": "integer"}, "fields": {"type": "array"}, "q": {"type": "string"}}})
-    {'size': 5, 'fields': ['a']}
-    """
-    known = _mapping(schema.get("properties"))
-    return {key: _fit(value, _mapping(known.get(key))) for key, value in arguments.items() if value is not None}
-
-
-def misfits(arguments: Mapping[str, object], schema: Mapping[str, object]) -> Iterator[str]:
-    """Paths of `arguments` that break the schema: unknown, missing, or of a wrong type."""
-    known = _mapping(schema.get("properties"))
-    for key, value in arguments.items():
-        if key not in known:
-            yield f"{key}: unknown"
-        elif not _has_type(value, _mapping(known[key])):
-            yield f"{key}: not of type {_mapping(known[key]).get('type')}"
-    required = schema.get("required")
-    for key in required if isinstance(required, list | tuple) else ():
-        if key not in arguments:
-            yield f"{key}: missing"
-
-
-def _mapping(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _fit(value: object, schema: Mapping[str, object]) -> object:
-    kind = schema.get("type")
-    if isinstance(value, str) and kind in _FROM_TEXT:
-        value = _FROM_TEXT[str(kind)](value)
-    if kind == "integer" and isinstance(value, float) and value.is_integer():
-        return int(value)
-    if kind == "string" and isinstance(value, int | float):
-        return json.dumps(value)
-    if kind == "array":
-        return _fit_items(value, _mapping(schema.get("items")))
-    if kind == "object" and isinstance(value, dict) and schema.get("properties"):
-        return coerce(value, schema)
-    return value
-
-
-def _fit_items(value: object, items: Mapping[str, object]) -> object:
-    if isinstance(value, list):
-        return [_fit(each, items) for each in value if each is not None]
-    if isinstance(value, dict) or not items:
-        return value
-    fitted = _fit(value, items)
-    return [fitted] if _has_type(fitted, items) else value
-
-
-def _number(text: str) -> object:
-    try:
-        value = _loads(text.strip())
-    except ValueError:
-        return text
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else text
-
-
-def _boolean(text: str) -> object:
-    return {"true": True, "false": False}.get(text.strip().lower(), text)
-
-
-def _container(text: str) -> object:
-    try:
-        value = _loads(_plain(text))
-    except (ValueError, RecursionError):
-        return text
-    return value if isinstance(value, list | dict) else text
-
-
-_FROM_TEXT: dict[str, Callable[[str], object]] = {
-    "integer": _number,
-    "number": _number,
-    "boolean": _boolean,
-    "array": _container,
-    "object": _container,
-}
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-}
-
-
-def _has_type(value: object, schema: Mapping[str, object]) -> bool:
-    kind = schema.get("type")
-    if not isinstance(kind, str) or kind not in _TYPES:
-        return True
-    if isinstance(value, bool) and kind != "boolean":
-        return False
-    return isinstance(value, _TYPES[kind])

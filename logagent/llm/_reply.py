@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, cast
 
 from logagent.llm._answer import Answer
-from logagent.llm._arguments import ArgumentsError, JsonObject, coerce, is_cut, read_objects, to_text
+from logagent.llm._arguments import ArgumentsError, JsonObject, is_cut, read_objects, to_text
+from logagent.llm._coerce import coerce
 from logagent.llm._deltas import Slot, is_object
 from logagent.llm._leaks import find_leak
 from logagent.llm._outgoing import replayed_arguments, short_id

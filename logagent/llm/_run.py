@@ -11,7 +11,8 @@ from logagent.errors import ModelProtocolError
 from logagent.llm._adapt import MAX_CHANGES, adapt
 from logagent.llm._answer import Answer
 from logagent.llm._body import Ask, build_body
-from logagent.llm._errors import Kind, allowed_cap, classify, fits_without_cap, learned_window, to_error
+from logagent.llm._classify import Kind, allowed_cap, classify, fits_without_cap, learned_window
+from logagent.llm._errors import to_error
 from logagent.llm._failure import Failure, from_body, is_page, read_failure
 from logagent.llm._reply import Meaning, Offer, read_answer
 from logagent.llm._retry import MAX_TRIES, MAX_WAIT, POLL, asked_wait, backoff, demands_retry, forbids_retry

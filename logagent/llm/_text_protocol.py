@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from logagent.analysis.redact import ModelText
-from logagent.llm._arguments import ArgumentsError, coerce, parse_arguments, to_text
+from logagent.llm._arguments import ArgumentsError, parse_arguments, to_text
+from logagent.llm._coerce import coerce
 from logagent.llm._leaks import defused, find_leak
 from logagent.llm._schema import wire_schema
 from logagent.llm._wire import Message, ToolCall, ToolDeclaration

@@ -68,12 +68,12 @@ class Calls:
         if job.refusal or job.call.name.strip() == SUBMIT:
             return None
         past = self._past.get(job.key)
-        if past is None:
-            if any(other.key == job.key for other in jobs[:place]):
-                return _said(job, say("nudge.same_call", turn=turn, see=say("nudge.see_result")))
-            return None
-        if past.failures == 1:
-            return None
+        if past is None and any(other.key == job.key for other in jobs[:place]):
+            return _said(job, say("nudge.same_call", turn=turn, see=say("nudge.see_result")))
+        return None if past is None or past.failures == 1 else self._again(job, past)
+
+    def _again(self, job: Job, past: _Past) -> ToolResult:
+        """The answer to a call that was answered before, or that failed twice."""
         past.refused += 1
         self.stuck = self.stuck or past.refused >= _TWICE
         if past.failures:

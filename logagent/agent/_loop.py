@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from logagent.agent._calls import Calls, said
 from logagent.agent._prompt import say, system_prompt, user_message
 from logagent.agent._talk import SHARE, Talk, Turn
-from logagent.analysis.redact import ModelText
 from logagent.analysis.sanitise import sanitise, sanitise_block
 from logagent.errors import ModelError
 from logagent.events import ModelReplied, OnEvent, ToolFinished, ignore

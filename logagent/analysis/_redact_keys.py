@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905 - lists of words read best as words
 r"""Secrets named by a key: `password=...`, `"api_key": "..."`, `--db-password x`, `<password>x</password>`.
 
 A key is found by a word in it, judged as a whole (`max_tokens` and `secretName` are innocent), then the value behind
@@ -27,22 +28,23 @@ _STRONG = frozenset(
 )
 _HEADERS = frozenset({"authorization", "cookie"})
 _INNOCENT_LAST = frozenset(
-    """policy policies length len expired expires expire expiry expiration age reset changed change required attempts
-    attempt count field fields hint strength enabled disabled type types file path dir name names url uri endpoint id
-    ids encoder validator at min max history rotation manager provider service source form page error errors failure
-    failures retries ref refs store version arn namespace mount class usage limit budget bucket buckets ttl refresh
-    lifetime algorithm alg format regex pattern mode status state cache rate issuer header prefix size seconds ms time
-    date created updated valid invalid missing exception filter handler generator factory util utils helper checker
-    resolver parser interceptor controller review requests request response total used remaining""".split()
+    "policy policies length len expired expires expire expiry expiration age reset changed change required "
+    "attempts attempt count field fields hint strength enabled disabled type types file path dir name names url "
+    "uri endpoint id ids encoder validator at min max history rotation manager provider service source form page "
+    "error errors failure failures retries ref refs store version arn namespace mount class usage limit budget "
+    "bucket buckets ttl refresh lifetime algorithm alg format regex pattern mode status state cache rate issuer "
+    "header prefix size seconds ms time date created updated valid invalid missing exception filter handler "
+    "generator factory util utils helper checker resolver parser interceptor controller review requests request "
+    "response total used remaining".split()
 )
 _INNOCENT_FIRST = frozenset(
-    """next page continuation cancellation fencing resume sync unexpected max min total prompt completion num input
-    output cached reasoning primary foreign partition routing cache sort public idempotency no nil parse parser eof
-    ownership shuffle watermark scroll cursor checkpoint""".split()
+    "next page continuation cancellation fencing resume sync unexpected max min total prompt completion num input "
+    "output cached reasoning primary foreign partition routing cache sort public idempotency no nil parse parser "
+    "eof ownership shuffle watermark scroll cursor checkpoint".split()
 )
 _KEY_QUALIFIERS = frozenset(
-    """api access private secret account encryption signing master app application subscription storage license auth
-    shared apikey accesskey""".split()
+    "api access private secret account encryption signing master app application subscription storage license "
+    "auth shared apikey accesskey".split()
 )
 _MEASURES = frozenset({"tokens", "tokenizer", "tokenized", "tokenization", "secretary", "passwordless", "keys"})
 
@@ -262,11 +264,12 @@ _PATH = re.compile(r"(?:~|\.{0,2})?/[\w.@+/-]*\Z|[A-Za-z]:\\|file:|https?://[^\s
 _SHORT = 4
 _WEAK_LENGTH = 8
 _PROSE = frozenset(
-    """must is was are has have had incorrect invalid required expired mismatch not authentication failed does do did
-    cannot can too should missing for of and or to in on at by with from the a an be been will would wrong denied
-    rejected unknown error empty change changed reset received sent used needed valid verification validation check
-    login user please no than rotated refreshed issued revoked generated updated created found retrieved length
-    contains unauthorized forbidden unexpected accepted provided supplied ok success successful failure""".split()
+    "must is was are has have had incorrect invalid required expired mismatch not authentication failed does do "
+    "did cannot can too should missing for of and or to in on at by with from the a an be been will would wrong "
+    "denied rejected unknown error empty change changed reset received sent used needed valid verification "
+    "validation check login user please no than rotated refreshed issued revoked generated updated created found "
+    "retrieved length contains unauthorized forbidden unexpected accepted provided supplied ok success successful "
+    "failure".split()
 )
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - one rule a line
 """Secrets known by their own shape: headers, URLs, provider prefixes, key blocks and password hashes.
 
 Every rule names literals of which one must occur (lower case) before its expression is tried; all repetitions that

@@ -98,13 +98,10 @@ def _piece(view: View, at: int, raw: int, *, step: bool) -> None:
 
 def _decode(escape: str) -> str | None:
     """The character meant; "" for a zero-width one; None where nothing is decoded."""
-    if escape[0] == "%":
-        code = int(escape[1:], 16)
+    if escape[0] == "%" or escape[:2] == "\\u":
+        code = int(escape.lstrip("%\\u"), base=16)
         return chr(code) if code < _ASCII else None
     if escape[0] == "\\":
-        if escape[1] == "u":
-            code = int(escape[2:], 16)
-            return chr(code) if code < _ASCII else None
         return _JSON.get(escape[1], escape[1])
     if len(escape) == 1 and "\uff01" <= escape <= "\uff5e":
         return chr(ord(escape) - _FULL_WIDTH)

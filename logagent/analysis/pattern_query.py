@@ -22,7 +22,7 @@ def literal_runs(template: str) -> list[str]:
     everything behind ` | ` or ` [failed:` that the miner appended. Each run keeps whole words of one line.
 
     >>> literal_runs("lease <num> of worker w-<num> expired after <num>")
-    ['of worker', 'expired after', 'lease']
+    ['expired after', 'of worker', 'lease']
     """
     text = template.split(" [failed: ", 1)[0].split(" | ", 1)[0]
     runs: list[list[str]] = [[]]

@@ -1,3 +1,4 @@
+# ruff: noqa: E501, ISC004 - one phrase a line; a long one is continued in the next
 r"""One sanitiser for every sink: what cannot be seen is made visible, what could act is made harmless.
 
 The output goes to the model, the terminal and the transcript, so that all three show the same text (security.md 6).

@@ -18,7 +18,7 @@ def cut(text: str, limit: int) -> str:
     """At most `limit` characters (at least 24): head and tail, and between them how many are left out.
 
     >>> cut("connection to pg-1 lost after 30012 ms", 30)
-    'connection to…[+20 chars]12 ms'
+    'connection t…[+20 chars]012 ms'
     """
     if len(text) <= limit:
         return text

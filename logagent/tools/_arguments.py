@@ -165,7 +165,7 @@ def _explained(error: ValidationError, schema: Mapping[str, Any]) -> str:
 
 
 def outline(schema: Mapping[str, Any]) -> str:
-    """The arguments of a tool in one line: `arguments: query, size (integer), group_by (error_class|host, required)`."""
+    """The arguments of a tool in one line: `arguments: query, size (integer), id (string, required)`."""
     needed = schema.get("required", ())
     parts = []
     for name, part in schema["properties"].items():

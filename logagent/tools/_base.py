@@ -49,8 +49,8 @@ class RangeArgs(ReadArgs):
 
     query: str | None = Field(
         None,
-        description='field:value, "phrase", wild*, [a TO b], level>=error, AND OR NOT, ( ); service, level, host, message, '
-        "trace_id work on any schema. Default all.",
+        description='field:value, "phrase", wild*, [a TO b], level>=error, AND OR NOT, ( ); service, level, host, '
+        "message, trace_id work on any schema. Default all.",
     )
     start_time: str | None = Field(None, description="ISO 8601 or now-30m. Default: the run's window.")
     end_time: str | None = None
@@ -128,7 +128,7 @@ class ToolContext:
     nonce: str
     submission: "Submission | None" = None
     shown: list[str] = field(default_factory=list)
-    """Texts the model has read (digest and results): what a submission may name."""
+    """Digest and rows the model has read, without what only repeats its own words: what a submission may name."""
     suspicious: list[str] = field(default_factory=list)
     """Ids of lines that seem written for an assistant."""
     faults: int = 0

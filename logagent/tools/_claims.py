@@ -22,7 +22,8 @@ _FIGURE = re.compile(
     r"(?<![\w.:/#=@-])[~≈<>≥≤+-]?\d[\d,.' ]*(?:[kKmM](?![A-Za-z]))?(?:\s?(?:%|percent|ms|s|sec\w*|min\w*|hours?|h|x"
     r"|times|GB|MB|KB|个|次|秒|分钟?|条|倍))?(?![\w.:/-]*\w)"
 )
-_CLASS = re.compile(r"[1-5](?:\d\d|xx)\Z")
+_CLASS = re.compile(r"(?:[1-5](?:\d\d|xx)|\d+(?:\.\d+){2,})\Z")
+"""Status codes, versions and addresses are names."""
 _OTHER = "other"
 
 

@@ -3,12 +3,11 @@
 from datetime import datetime
 from difflib import get_close_matches
 
-from logagent.logs import TimeWindow
+from logagent.logs import TimeWindow, iso
 from logagent.query import And, Node, Not, Or, Phrase, Term, Wildcard
 from logagent.stores._base import Measure
 from logagent.tools._asked import Asked, span
 from logagent.tools._base import ToolContext
-from logagent.logs import iso
 
 _NAMES = 20
 _NEAR = 4

@@ -116,6 +116,11 @@ def _change(pattern: Found, query: LogQuery, base: LogQuery | None) -> Change:
         return "steady"
     if not pattern.base and pattern.now:
         return "new"
+    return _moved(pattern, query, base)
+
+
+def _moved(pattern: Found, query: LogQuery, base: LogQuery) -> Change:
+    """What a pattern that both stretches could hold did between them."""
     chance = g_test(pattern.now, pattern.base, query.window.seconds, base.window.seconds)
     expected = pattern.base * _scale(query, base)
     if chance > _SIGNIFICANT or max(pattern.now, expected) < _LEAST:
@@ -160,9 +165,10 @@ def count(store: LogStore, mined: Sequence[Found], query: LogQuery, base: LogQue
 
 
 def _status_class(pattern: Found) -> list[Node]:
-    """The class of HTTP status that the template holds, where records carry one: the literal text says nothing of it."""
+    """The class of HTTP status that the template holds, where records carry one: its literal text says nothing of it."""
     found = _CLASS.search(pattern.template)
-    if found is None or pattern.example is None or pattern.example.record is None or pattern.example.record.status is None:
+    record = pattern.example.record if pattern.example is not None else None
+    if found is None or record is None or record.status is None:
         return []
     digit = _digit(found)
     return [Range("status", f"{digit}00", f"{digit}99")]

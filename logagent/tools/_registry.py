@@ -137,7 +137,6 @@ class ToolRegistry:
             return ToolResult(call_id, text, is_error=True, summary=str(text)[:120], lost=lost)
         budget = job.tool.result_tokens if job.tool else 0
         text, ids = render(outcome, context, budget)
-        context.shown.append(text)
         summary = cut(sanitise(context.redact(outcome.head)), 160)
         return ToolResult(call_id, text, outcome.failed, ids, summary, outcome.final)
 

@@ -1,4 +1,4 @@
-"""From an answer to the text a model reads: ids issued, secrets masked, controls escaped, cut, framed. In that order."""
+"""From an answer to the text a model reads: ids issued, secrets masked, controls escaped, cut, framed; so ordered."""
 
 import json
 
@@ -35,6 +35,8 @@ def render(answer: Answer, context: ToolContext, budget: int) -> tuple[ModelText
             ids.append(issued.id)
             line = f"{issued.id} {line}"
         lines.append(line)
+    if not answer.plain:
+        context.shown.append("\n".join(lines[1:]))  # the head repeats what the model typed
     text = "\n".join(line for line in [*lines, tail] if line).replace(f"{context.nonce}>>", f"{context.nonce}> >")
     return frame(ModelText(trim_lines(text, budget)), context, plain=answer.plain), tuple(ids)
 

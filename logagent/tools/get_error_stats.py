@@ -75,7 +75,7 @@ def _totals(asked: Asked, base: TimeWindow | None, context: ToolContext) -> tupl
     return now, before if base else 0, whole
 
 
-def _gone(size: int, role: str, asked: Asked, base: TimeWindow | None, context: ToolContext) -> list[TermCount]:
+def _gone(size: int, role: str, asked: Asked, base: TimeWindow, context: ToolContext) -> list[TermCount]:
     """Values frequent in the baseline, counted in the window: what failed before and stopped."""
     old = replace(asked.query, window=base)
     found = context.store.top_values(old, [role], size=size, baseline=asked.window).fields[0]

@@ -95,6 +95,6 @@ def _runs(counts: list[int]) -> str:
 TOOL = Tool(
     TimelineArgs,
     get_timeline,
-    "Counts per time bucket, optionally split by a field. Use it for order and duration: what began first, did it stop, "
-    "does it come and go.",
+    "Counts per time bucket, optionally split by a field. Use it for order and duration: what began first, did it "
+    "stop, does it come and go.",
 )

@@ -42,7 +42,7 @@ def _roles(described: Description, context: ToolContext) -> list[Row]:
     roles = [role for role in ECS if described.fields.roles.get(role)]
     asked = [role for role in _EXAMPLE_ROLES if role in roles]
     top = context.store.top_values(context.scope.query(), asked, size=_EXAMPLES).fields if asked else ()
-    examples = {role: found for role, found in zip(asked, top, strict=True)}
+    examples = dict(zip(asked, top, strict=True))
     rows = []
     for role in roles:
         names = ", ".join(choice.name for choice in described.fields.roles[role][:3])
@@ -68,6 +68,6 @@ def _others(described: Description) -> str:
 TOOL = Tool(
     SourcesArgs,
     list_log_sources,
-    "Lists the sources, fields with role, coverage and example values, first and last event. Use it when a name or field "
-    "is unclear. The digest already has the main ones.",
+    "Lists the sources, fields with role, coverage and example values, first and last event. Use it when a name or "
+    "field is unclear. The digest already has the main ones.",
 )

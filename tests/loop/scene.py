@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from logagent.agent import Agent, AgentLimits, Outcome
-from logagent.evidence import Ledger
 from logagent.analysis.redact import Redactor
 from logagent.events import RunEvent
+from logagent.evidence import Ledger
 from logagent.llm import ChatClient, Endpoint, ToolCall
 from logagent.logs import LogRecord, TimeWindow
 from logagent.query import Scope
@@ -34,7 +34,7 @@ class Mechanisms:
 
     entries: Mapping[str, object] = {"pool.exhausted": 1, "upstream.5xx": 2}
 
-    def mechanism(self, text: str, service: str = "") -> str:
+    def mechanism(self, text: str, service: str = "") -> str:  # noqa: ARG002
         return "pool.exhausted" if "Connection is not available" in text else ""
 
 

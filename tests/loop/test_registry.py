@@ -158,5 +158,3 @@ def test_an_error_of_the_store_is_masked_and_short() -> None:
     assert "Tr0ub4dor" not in result.text
     assert "\x1b" not in result.text
     assert len(result.text) < 1_000
-
-

@@ -47,14 +47,18 @@ def test_what_is_backed_is_accepted_at_once(made: ToolContext) -> None:
         ({"ruled_out": [{"statement": "DNS", "reason": "no line", "ids": []}]}, "ruled_out 1: no ids"),
     ],
 )
-def test_what_is_not_backed_comes_back_with_its_fault(made: ToolContext, changes: dict[str, object], fault: str) -> None:
+def test_what_is_not_backed_comes_back_with_its_fault(
+    made: ToolContext, changes: dict[str, object], fault: str
+) -> None:
     text = submit(made, **changes)
     assert text.startswith("Not accepted.")
     assert fault in text
     assert made.submission is None
 
 
-@pytest.mark.parametrize("extra", [{"severity": "SEV1"}, {"confidence": 0.9}, {"outcome": "confirmed"}, {"services": []}])
+@pytest.mark.parametrize(
+    "extra", [{"severity": "SEV1"}, {"confidence": 0.9}, {"outcome": "confirmed"}, {"services": []}]
+)
 def test_what_code_sets_is_no_argument(made: ToolContext, extra: dict[str, object]) -> None:
     result = call(made, "submit_diagnosis", **{**GOOD, **extra})
     assert result.is_error
@@ -67,7 +71,7 @@ def test_what_code_sets_is_no_argument(made: ToolContext, extra: dict[str, objec
         "order-api answers 503 [E1].",
         "HikariPool-1 of payment-api gives no connection (E2).",
         "Version 3.4.1 on node-1 fails [E1][E2].",
-        "The lines say \"request timed out after 30012ms\" [E2].",
+        'The lines say "request timed out after 30012ms" [E2].',
         "支付服务连接池耗尽【E2】。",
         "All 5xx come from one host [E1, E2].",
     ],
@@ -82,7 +86,9 @@ def test_the_second_time_bad_sentences_ids_and_names_are_left_out(made: ToolCont
         "what_is_happening": "Orders fail [E1]. 9,999 users suffer [E1]. All is lost [E50].",
         "probable_cause": "Nobody knows.",
         "hypotheses": [
-            hypothesis(supporting=["e2", "E60"], mechanism="pool.dry", entity={"service": "payment-api", "host": "moon"}),
+            hypothesis(
+                supporting=["e2", "E60"], mechanism="pool.dry", entity={"service": "payment-api", "host": "moon"}
+            ),
             hypothesis(supporting=["E61"]),
         ],
     }

@@ -106,7 +106,7 @@ def test_a_dimension_that_no_field_plays_is_refused_with_those_that_are() -> Non
 
 def test_patterns_say_what_is_new_and_what_vanished() -> None:
     text = shown(call(context(), "get_log_patterns").text)
-    assert f'new 24 | 0 | 12:12:00.300Z | payment-api ERROR | pool.exhausted | "HikariPool' in text
+    assert 'new 24 | 0 | 12:12:00.300Z | payment-api ERROR | pool.exhausted | "HikariPool' in text
     assert re.search(r'(falling|vanished) \d+ \| 60 \| \S+ \| payment-api INFO \| "charge settled"', text)
     assert "more frequent words:" in text
 
@@ -227,7 +227,13 @@ def test_every_row_can_be_asked_again_by_its_own_query() -> None:
 
 def test_all_results_stay_within_their_budget() -> None:
     long: list[LogRecord] = [
-        record(600 + at, f"{at} " + chr(97 + at % 26) * 600, service=f"service-{at % 40}", level="error", error_type=f"E{at}")
+        record(
+            600 + at,
+            f"{at} " + chr(97 + at % 26) * 600,
+            service=f"service-{at % 40}",
+            level="error",
+            error_type=f"E{at}",
+        )
         for at in range(500)
     ]
     made = context(ListStore(long))

@@ -55,7 +55,7 @@ def redact(text: str) -> str:
         ("用户密码=Abc12345 登录失败", "Abc12345"),
         ("身份证 11010519491231002X 校验", "11010519491231002X"),
         ("ssn 536-22-1234 missing", "536-22-1234"),
-        ("{\\\"password\\\":\\\"inner-Json-9\\\"}", "inner-Json-9"),
+        ('{\\"password\\":\\"inner-Json-9\\"}', "inner-Json-9"),
         ("password\u200b=Zer0-w1dth", "Zer0-w1dth"),
         ("ｐａｓｓｗｏｒｄ＝Full-w1dth", "Full-w1dth"),
     ],
@@ -151,14 +151,16 @@ def test_masking_twice_changes_nothing(text: str) -> None:
     assert redactor(once) == once
 
 
-@given(st.dictionaries(st.sampled_from(["password", "note", "api_key", "n"]), st.one_of(_ANY, st.integers()), max_size=4))
+@given(
+    st.dictionaries(st.sampled_from(["password", "note", "api_key", "n"]), st.one_of(_ANY, st.integers()), max_size=4)
+)
 def test_valid_json_stays_valid(document: dict[str, str | int]) -> None:
     json.loads(redact(json.dumps(document)))
 
 
 @pytest.mark.parametrize(
     "unit",
-    ["a", "(", "=", "eyJ", "password=", "@", "a@", "1", "1 ", "://", "x:", "%41", "\\\"", "-----BEGIN PRIVATE KEY-----",
+    ["a", "(", "=", "eyJ", "password=", "@", "a@", "1", "1 ", "://", "x:", "%41", '\\"', "-----BEGIN PRIVATE KEY-----",
      "token:", "+1", "Cookie: a=b; ", "A", "AB12", "/reset", "a.b-"],
 )  # fmt: skip
 def test_the_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:

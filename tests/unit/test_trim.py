@@ -23,7 +23,10 @@ def test_a_cut_fits_and_counts_right(text: str, limit: int) -> None:
         assert dropped + len(shown) - len(f"…[+{dropped} chars]") == len(text)
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\n"), max_size=80), min_size=1, max_size=60), st.integers(60, 400))
+@given(
+    st.lists(st.text(st.characters(exclude_characters="\n"), max_size=80), min_size=1, max_size=60),
+    st.integers(60, 400),
+)
 def test_lines_are_kept_whole_within_the_budget(lines: list[str], budget: int) -> None:
     text = "\n".join(lines)
     shown = trim_lines(text, budget)

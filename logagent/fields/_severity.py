@@ -208,7 +208,7 @@ def classify_levels(
     Returns:
         Raw values by class; values that are no level are left out.
     """
-    numbers = {value: int(float(value)) for value in values if _NUMBER.match(value.strip())}
+    numbers = {value: int(float(value.strip())) for value in values if _NUMBER.match(value.strip())}
     letters = bool(values) and all(_LETTER.match(value.strip()) for value in values if value not in numbers)
     scale = _scale(name, {numbers[value]: values[value] for value in numbers}, companions) if numbers else ()
     sorted_values: dict[Severity, list[str]] = {}

@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from logagent.cli._console import Console
@@ -53,9 +53,8 @@ def _as_text(text: ErrorText, console: Console) -> str:
     colour = (_RED if text.kind == "error" else _YELLOW) if console.colour_errors else ""
     label = f"{text.code} {word}".strip()
     head = f"{colour}{label}{_END}" if colour else label
-    zone = ZoneInfo(console.zone)
-    lines = [say("cli.error_head", label=head, title=_local(_safe(text.title), zone))]
-    lines += _block(say("cli.why"), [_local(_safe(line), zone) for line in text.why])
+    lines = [say("cli.error_head", label=head, title=local_times(_safe(text.title), console))]
+    lines += _block(say("cli.why"), [local_times(_safe(line), console) for line in text.why])
     lines += _block(say("cli.try"), [_safe(line) for line in text.remedies])
     return "\n".join(lines)
 
@@ -74,8 +73,9 @@ def _safe(text: str) -> str:
     return sanitise(" ".join(text.split()))
 
 
-def _local(text: str, zone: tzinfo) -> str:
+def local_times(text: str, console: Console) -> str:
     """Instants of the text in the display zone, with the offset; the day only where it is another one than today."""
+    zone = ZoneInfo(console.zone)
     today = datetime.now(UTC).astimezone(zone).date()
 
     def shown(match: re.Match[str]) -> str:

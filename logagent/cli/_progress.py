@@ -8,7 +8,7 @@ import time
 from typing import Self
 
 from logagent.cli._console import Console
-from logagent.cli._errors import print_notice
+from logagent.cli._errors import local_times, print_notice
 from logagent.events import (
     ModelReplied,
     Notice,
@@ -93,7 +93,7 @@ class Progress:
 
     def _finished(self, event: StepFinished) -> None:
         label = self._label(event.number, event.total, event.name)
-        line = f"{label} {event.word:<4} {event.seconds:>5.1f}s  {_plain(event.text)}"
+        line = f"{label} {event.word:<4} {event.seconds:>5.1f}s  {local_times(_plain(event.text), self._console)}"
         self._lines.append(line)
         self._current = ""
         if self._console.progress == "plain":

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
@@ -59,51 +60,54 @@ _CLOCK = (
     f"(?P<hour>{_NUMBER})(?:点钟?|时)"
     f"(?:(?P<part>半|一刻|三刻)|(?P<minute>{_NUMBER})(?:分(?!钟)(?:(?P<second>{_NUMBER})秒)?)?)?"
 )
-RULES: tuple[Rule, ...] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"(?<=[\u4e00-\u9fff])(?=\d{1,2}:\d\d)|(?<=:\d\d)(?=[\u4e00-\u9fff])", " "),
-        ("比[今昨前上][天日早晚周]|[跟和与][^跟和与，。？]{1,16}比", " "),  # what is compared with is not the window
-        ("扩大到", " last "),
-        (f"(?P<n>{_NUMBER})个半(?:小时|钟头)", _hours_and_half),
-        ("半个?(?:小时|钟头)", " 30m "),
-        ("一刻钟", " 15m "),
-        ("半天", " 12h "),
-        (rf"(?:(?P<year>\d{{4}})年)?(?P<month>{_NUMBER})月(?P<day>{_NUMBER})[日号]?", _date),
-        (f"(?P<n>{_NUMBER})(?P<unit>{_UNITS})", _duration),
-        (_CLOCK, _clock),
-        ("(?P<last>上)?个?(?:周|星期|礼拜)(?P<day>[一二三四五六日天])", _weekday),
-        ("大前天", " 3-days-back "),
-        ("前天", " 2-days-back "),
-        ("昨晚|昨夜", " yesterday night "),
-        ("今晚|今夜", " today evening "),
-        ("昨早|昨晨", " yesterday morning "),
-        ("今早|今晨", " today morning "),
-        ("昨天|昨日", " yesterday "),
-        ("今天|今日|当天", " today "),
-        ("凌晨|后半夜|半夜", " small-hours "),
-        ("早上|早晨|清晨|上午|早间", " morning "),
-        ("中午|正午", " noontime "),
-        ("下午|午后", " afternoon "),
-        ("傍晚|晚上|晚间", " evening "),
-        ("深夜|夜里|夜间|一夜", " night "),
-        ("刚才|刚刚", " just-now "),
-        ("[这本](?:周|个?星期)", " this-week "),
-        ("上个?(?:周|星期)", " last-week "),
-        ("上个?月", " last-month "),
-        (r"(?:最近|过去|近)的?\s*(?=\d)", " last "),
-        ("从(?= )", " from "),
-        ("(?<= )(?:左右|前后|附近|许|的时候)|大约|大概|差不多", " "),
-        ("(?<= )(?:之前|以前|前)", " back "),
-        ("(?<= )(?:开始|起|到现在|至今|之后|以后|以来|后)", " onwards "),
-        ("(?<= )(?:到|至)(?= )", " to "),
-    )
+_RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"(?<=[\u4e00-\u9fff])(?=\d{1,2}:\d\d)|(?<=:\d\d)(?=[\u4e00-\u9fff])", " "),
+    ("比[今昨前上][天日早晚周]|[跟和与][^跟和与，。？]{1,16}比", " "),  # what is compared with is not the window
+    ("扩大到", " last "),
+    (f"(?P<n>{_NUMBER})个半(?:小时|钟头)", _hours_and_half),
+    ("半个?(?:小时|钟头)", " 30m "),
+    ("一刻钟", " 15m "),
+    ("半天", " 12h "),
+    (rf"(?:(?P<year>\d{{4}})年)?(?P<month>{_NUMBER})月(?P<day>{_NUMBER})[日号]?", _date),
+    (f"(?P<n>{_NUMBER})(?P<unit>{_UNITS})", _duration),
+    (_CLOCK, _clock),
+    ("(?P<last>上)?个?(?:周|星期|礼拜)(?P<day>[一二三四五六日天])", _weekday),
+    ("大前天", " 3-days-back "),
+    ("前天", " 2-days-back "),
+    ("昨晚|昨夜", " yesterday night "),
+    ("今晚|今夜", " today evening "),
+    ("昨早|昨晨", " yesterday morning "),
+    ("今早|今晨", " today morning "),
+    ("昨天|昨日", " yesterday "),
+    ("今天|今日|当天", " today "),
+    ("凌晨|后半夜|半夜", " small-hours "),
+    ("早上|早晨|清晨|上午|早间", " morning "),
+    ("中午|正午", " noontime "),
+    ("下午|午后", " afternoon "),
+    ("傍晚|晚上|晚间", " evening "),
+    ("深夜|夜里|夜间|一夜", " night "),
+    ("刚才|刚刚", " just-now "),
+    ("[这本](?:周|个?星期)", " this-week "),
+    ("上个?(?:周|星期)", " last-week "),
+    ("上个?月", " last-month "),
+    (r"(?:最近|过去|近)的?\s*(?=\d)", " last "),
+    ("从(?= )", " from "),
+    ("(?<= )(?:左右|前后|附近|许|的时候)|大约|大概|差不多", " "),
+    ("(?<= )(?:之前|以前|前)", " back "),
+    ("(?<= )(?:开始|起|到现在|至今|之后|以后|以来|后)", " onwards "),
+    ("(?<= )(?:到|至)(?= )", " to "),
 )
 """Applied in this order; each replacement is set off by blanks, which the later rules look for."""
 
 
+@cache
+def _rules() -> tuple[Rule, ...]:
+    """Compiled when first needed: most runs read no time words."""
+    return tuple((re.compile(pattern), replacement) for pattern, replacement in _RULES)
+
+
 def rewrite(text: str) -> str:
     """Apply the rules to lower-case, half-width text; other text stays."""
-    for pattern, replacement in RULES:
+    for pattern, replacement in _rules():
         text = pattern.sub(replacement, text)
     return text

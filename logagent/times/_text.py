@@ -2,6 +2,8 @@
 
 import re
 import unicodedata
+from collections.abc import Callable
+from functools import cache
 
 from logagent.times import _chinese
 
@@ -29,35 +31,37 @@ DURATION = rf"(?:\d{{1,6}}(?:\.\d{{1,6}})? ?(?:{_UNITS})\b ?(?:and )?)"
 _DURATIONS = re.compile(rf"(?:(?:last|past) )?((?:{DURATION}){{1,6}})(?:ago|back)?", re.ASCII)
 _ONE = re.compile(rf"(\d{{1,6}}(?:\.\d{{1,6}})?) ?({_UNITS})\b", re.ASCII)
 
-_RULES: tuple[_chinese.Rule, ...] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"(\d(?:ms|[smhdw]|min|hr))(?=\d)", r"\1 "),
-        (r"\bhalf an? hour\b", "30m"),
-        (r"\ba quarter of an hour\b", "15m"),
-        (rf"\b({'|'.join(_NUMBERS)}) ({_UNITS})\b", lambda match: f"{_NUMBERS[match[1]]} {match[2]}"),
-        (r"\b(?:the )?last weeks?\b", "last-week"),
-        (r"\bpast week\b", "last 7d"),
-        (rf"\b(last|past) ({_UNITS})\b", r"\1 1 \2"),
-        (r"\bthis week\b", "this-week"),
-        (r"\blast month\b", "last-month"),
-        (r"\b(?:the )?day before yesterday\b", "2-days-back"),
-        (r"\b(?:widen|expand|zoom out) to (?=\d)", "last "),
-        (r"\blast night(?:'?s)?\b|\bovernight\b|\bduring the night\b", "yesterday night"),
-        (r"\bthis (morning|afternoon|evening)\b", r"today \1"),
-        (r"\btonight\b", "today evening"),
-        (r"\bjust now\b", "just-now"),
-        (r"\b(?:noon|midday)\b", "12:00"),
-        (r"\bmidnight\b", "0:00"),
-    )
+_RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"(\d(?:ms|[smhdw]|min|hr))(?=\d)", r"\1 "),
+    (r"\bhalf an? hour\b", "30m"),
+    (r"\ba quarter of an hour\b", "15m"),
+    (rf"\b({'|'.join(_NUMBERS)}) ({_UNITS})\b", lambda match: f"{_NUMBERS[match[1]]} {match[2]}"),
+    (r"\b(?:the )?last weeks?\b", "last-week"),
+    (r"\bpast week\b", "last 7d"),
+    (rf"\b(last|past) ({_UNITS})\b", r"\1 1 \2"),
+    (r"\bthis week\b", "this-week"),
+    (r"\blast month\b", "last-month"),
+    (r"\b(?:the )?day before yesterday\b", "2-days-back"),
+    (r"\b(?:widen|expand|zoom out) to (?=\d)", "last "),
+    (r"\blast night(?:'?s)?\b|\bovernight\b|\bduring the night\b", "yesterday night"),
+    (r"\bthis (morning|afternoon|evening)\b", r"today \1"),
+    (r"\btonight\b", "today evening"),
+    (r"\bjust now\b", "just-now"),
+    (r"\b(?:noon|midday)\b", "12:00"),
+    (r"\bmidnight\b", "0:00"),
 )
+
+
+@cache
+def _rules() -> tuple[_chinese.Rule, ...]:
+    return tuple((re.compile(pattern), replacement) for pattern, replacement in _RULES)
 
 
 def canonical(text: str) -> str:
     """Lower case, half-width forms, single blanks, Chinese time words as English ones, `1h30m` as `1h 30m`."""
     text = _chinese.rewrite(unicodedata.normalize("NFKC", text).lower())
     text = " ".join(text.split())
-    for pattern, replacement in _RULES:
+    for pattern, replacement in _rules():
         text = pattern.sub(replacement, text)
     return text
 

@@ -22,6 +22,8 @@ INSIDE = 5
 SHARE = 0.6
 """Share of all such lines that lies inside; below it is a spike of something usual."""
 _LAST_BUCKETS = 3
+_SCANNED = 200
+"""Error templates that are scanned one by one, the most frequent ones."""
 _NEEDLES = 30
 _NEEDLE_SHARE = 0.01
 _CONFINED = 0.25
@@ -54,14 +56,16 @@ def error_episodes(study: Study) -> list[Fact]:
 
 
 def _groups(study: Study) -> Iterator[_Group]:
-    """Every error template, and all errors of a service together where there are several."""
+    """Every frequent error template, and all errors of a service together where there are several templates."""
     window = study.window
     pooled: defaultdict[str, list[_Group]] = defaultdict(list)
-    for template, indices in window.by_template.items():
-        if window.severity[template] >= ERROR:
-            group = _Group(template, indices)
+    bad = [template for template in window.by_template if window.severity[template] >= ERROR]
+    frequent = set(sorted(bad, key=lambda template: -window.weight_of[template])[:_SCANNED])
+    for template in bad:
+        group = _Group(template, window.by_template[template])
+        pooled[window.service(template)].append(group)
+        if template in frequent and len(group.indices) >= (1 if study.exact else INSIDE):
             yield group
-            pooled[window.service(template)].append(group)
     for rows in pooled.values():
         if len(rows) > 1:
             worst = max(rows, key=lambda row: (window.severity[row.template], window.weight_of[row.template]))

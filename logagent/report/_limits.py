@@ -28,11 +28,11 @@ _REDUCTIONS: tuple[tuple[str, int], ...] = (
     ("patterns", 3),
     ("marks", 2),
     ("notes", 1),
-    ("values", 2),
     ("pattern_lines", 1),
+    ("values", 2),
+    ("hypotheses", 1),
     ("patterns", 2),
     ("values", 1),
-    ("hypotheses", 1),
     ("marks", 1),
     ("prose", 1),
 )

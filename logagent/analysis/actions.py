@@ -66,9 +66,18 @@ class ActionCatalogue:
         return cls(spec["version"], actions, rules)
 
     def choose(
-        self, mechanism: str, rivals: Sequence[str], slots: Mapping[str, str], words: str, lang: str = "en"
+        self,
+        mechanism: str,
+        rivals: Sequence[str],
+        slots: Mapping[str, str],
+        words: str,
+        lang: str = "en",
+        *,
+        checks: Sequence[str] = (),
     ) -> list[Step]:
         """At most MOST steps: entries that fit the mechanism, then its rivals, then the general ones, in file order.
+
+        Where no entry that fits the mechanism can be filled in, its `checks` stand in, as words without a command.
 
         An entry is left out when a slot has no allowed value, when none of its products occurs in `words`, when it is
         `kubectl` and no namespace is known, or `systemd` and the records come from a pod. Values are refused, never
@@ -80,11 +89,14 @@ class ActionCatalogue:
             slots: values by slot name, as the platform or this run has them; times in RFC 3339.
             words: names and lines in which a product may occur.
             lang: `en`, or anything that begins with `zh`.
+            checks: `first_checks` of the mechanism in that language.
         """
         known = {name: value for name, value in slots.items() if self.allows(name, value)}
         key = "zh" if lang.lower().startswith("zh") else "en"
         steps: list[Step] = []
         for action in self._in_order(mechanism, rivals):
+            if mechanism not in action.fits and not steps:
+                steps = [Step(check) for check in checks[: MOST - 1]]
             if len(steps) == MOST:
                 break
             if _applies(action, known, words.lower()) and (command := _command(action, known)) is not None:

@@ -118,6 +118,15 @@ def test_an_action_without_a_value_is_left_out():
     assert CATALOGUE.choose("memory.oom_kill", [], {"service": "a;b"}, "") == []
 
 
+def test_checks_stand_in_where_no_command_of_the_mechanism_can_be_made():
+    checks = ["Compare the dates", "Look at the store", "Ask"]
+    steps = CATALOGUE.choose("tls.cert_expired", [], {"service": "cart"}, "", checks=checks)
+    assert [(step.purpose, step.kind, step.command) for step in steps[:2]] == [(c, "none", "") for c in checks[:2]]
+    assert steps[2].action == "log.still"
+    ready = CATALOGUE.choose("tls.cert_expired", [], GOOD, "", checks=checks)
+    assert "Compare the dates" not in [step.purpose for step in ready]
+
+
 def test_no_kubectl_without_a_namespace_and_no_systemd_in_a_pod():
     assert not any(s.kind == "kubectl" for s in CATALOGUE.choose("deploy.evicted", [], {**GOOD, "namespace": "-x"}, ""))
     assert not any(s.kind == "systemd" for s in CATALOGUE.choose("disk.full", [], GOOD, ""))

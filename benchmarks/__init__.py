@@ -1,0 +1,1 @@
+"""Measurements: side by side, on generated data."""

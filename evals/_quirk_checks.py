@@ -60,10 +60,9 @@ def _short(value: object) -> str:
 
 
 def _outcome(wanted: str, seen: Seen) -> str:
-    check = _OUTCOMES.get(wanted)
+    check = _OUTCOMES.get(wanted) or next((rule for words, rule in _IN_WORDS if re.search(words, wanted)), None)
     if check is None:
-        kinds = [attempt.kind for attempt in seen.attempts]
-        return "" if any(kind in wanted for kind in kinds) else f"no rule for outcome {wanted}; attempts {kinds}"
+        return f"no rule for this outcome; found {_found(seen)}"
     return "" if check(seen) else f"expected {wanted}, found {_found(seen)}"
 
 
@@ -166,6 +165,18 @@ _OUTCOMES: dict[str, Callable[[Seen], bool]] = {
         seen.reply is not None and seen.reply.finish_reason == "refusal" and len(seen.requests) == 1
     ),
 }
+
+_IN_WORDS: list[tuple[str, Callable[[Seen], bool]]] = [
+    (r"text.protocol|no.native.tools|as.text", _is_text),
+    (r"larger.cap|raise.*cap", _is_raised),
+    (r"lower.*cap", _is_lowered),
+    (r"re-?.?ask", _is_reasked),
+    (r"compact|overflow", _is_compacted),
+    (r"refus", _OUTCOMES["refusal"]),
+    (r"retry|same.request|again|transient", _is_transient),
+    (r"final|stop", _is_final),
+    (r"error", _OUTCOMES["error"]),
+]
 
 
 # -- changes -----------------------------------------------------------------------------------------------------

@@ -185,12 +185,18 @@ class Talk:
         )
 
     def ask(
-        self, messages: Sequence[Message], *, force: str = "", tools: Sequence[ToolDeclaration] | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        force: str = "",
+        tools: Sequence[ToolDeclaration] | None = None,
+        seconds: float | None = None,
     ) -> Seen:
         """Ask once; then answer all calls, as a loop would, to see what goes back."""
         offered = self.tools if tools is None else tools
+        deadline = None if seconds is None else self.clock.now + seconds
         try:
-            self.seen.reply = self.client.complete(messages, offered, force=force)
+            self.seen.reply = self.client.complete(messages, offered, force=force, deadline=deadline)
         except LogAgentError as error:
             self.seen.error = error
         self.seen.slept = list(self.clock.slept)
@@ -233,7 +239,7 @@ def opening(estimated: int = 0, results: Sequence[str] = ()) -> list[Message]:
 def rich_history(*, user_last: bool = True) -> list[Message]:
     """All that some endpoint refuses: reasoning, odd ids, foreign turns, a user after a tool, long results."""
     function = {"name": "search_logs", "arguments": '{"q":"5xx"}'}
-    raw = {"id": "call_ab12", "type": "function", "function": function}
+    raw = {"id": "call_ab12", "type": "function", "function": function, "extra_content": {"google": {"a": "c2ln"}}}
     call = ToolCall("call_ab12", "search_logs", '{"q":"5xx"}', raw)
     said = {
         "role": "assistant",
@@ -241,6 +247,10 @@ def rich_history(*, user_last: bool = True) -> list[Message]:
         "reasoning_content": "look at 5xx",
         "reasoning": "look at 5xx",
         "reasoning_details": [{"type": "reasoning.text", "text": "look at 5xx", "index": 0}],
+        "thinking_blocks": [{"type": "thinking", "thinking": "look at 5xx", "signature": "c2ln"}],
+        "provider_specific_fields": {"a": 1},
+        "annotations": [],
+        "phase": "commentary",
         "tool_calls": [raw],
     }
     messages = opening()

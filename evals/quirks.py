@@ -6,6 +6,7 @@ it then does is compared with the case's `check`. `chunkings`: each SSE case aga
 
 import argparse
 import json
+import re
 import sys
 import time
 import traceback
@@ -39,6 +40,14 @@ from logagent.llm._outgoing import json_text
 Tools = Mapping[str, Mapping[str, str]]
 _MOST_CUTS = 4_000
 _CUTS_OF_A_LARGE_ONE = 32
+_OPTIONS: dict[str, object] = {
+    "temperature": 0.2,
+    "top_p": 0.9,
+    "thinking": {"type": "enabled"},
+    "reasoning_effort": "low",
+    "enable_thinking": True,
+}
+_BY_DEFAULT = {"tool_choice", "stream_options", "max_tokens", "max_completion_tokens", "stop"}
 _BAD_SCHEMA: dict[str, object] = {
     "$schema": "x",
     "title": "Args",
@@ -140,9 +149,39 @@ def play(case: Case, tools: Tools) -> Seen:
     if "replay_keeps" in case.get("check", {}):
         payload = _worth_a_turn(payload)
     answers = [respond(kind, payload, case.get("end", "close"))] * _times(case)
+    talk = Talk(offered, answers, quick=case.get("end") == "hang", endpoint=_endpoint(case))
+    return talk.ask(_conversation(given), force=str(given.get("force", "")), seconds=given.get("deadline_s"))
+
+
+def _conversation(given: Mapping[str, Any]) -> list[Message]:
+    """What was said before, as far as a case gives it."""
     results = given.get("tool_results", given.get("tool_result", []))
     messages = opening(int(given.get("estimated_prompt_tokens", 0)), [results] if isinstance(results, str) else results)
-    return Talk(offered, answers, quick=case.get("end") == "hang", endpoint=given.get("endpoint", {})).ask(messages)
+    return [*messages, *as_messages(given.get("history", given.get("messages", [])))]
+
+
+def _endpoint(case: Case) -> dict[str, Any]:
+    """Settings of the endpoint that a case assumes; the text protocol where the payload is written in it."""
+    given = case.get("given", {})
+    settings = dict(given.get("endpoint", {}))
+    for key, value in given.items():
+        if key in _SETTINGS:
+            settings[_SETTINGS[key]] = value
+    in_words = "text-protocol" in case.get("category", "") or "logagent-call" in json.dumps(case["payload"])
+    if in_words or given.get("protocol") == "text" or given.get("tools") == "text":
+        settings["tools"] = "text"
+    return settings
+
+
+_SETTINGS = {
+    "base_url": "base_url",
+    "cap": "max_output_tokens",
+    "max_tokens": "max_output_tokens",
+    "max_output_tokens": "max_output_tokens",
+    "window": "context_window",
+    "context_window": "context_window",
+    "extra_body": "extra_body",
+}
 
 
 def _worth_a_turn(payload: Any) -> Any:
@@ -154,20 +193,19 @@ def _worth_a_turn(payload: Any) -> Any:
 
 
 def _times(case: Case) -> int:
-    """How often the payload comes: once, where the case says what the second request changes; else for ever."""
-    outcome = str(case.get("check", {}).get("outcome", ""))
-    return 3 if outcome in {"cut", "error", "reask_then_text"} else 1
+    """How often the payload comes: once, where a second request is to mend it; else on each try."""
+    outcome = str(case.get("check", {}).get("outcome", "error"))
+    return 3 if outcome in {"cut", "error", "ok"} else 1
 
 
 def _play_error(case: Case, offered: Sequence[ToolDeclaration]) -> Seen:
     """Refusals come to a conversation that has all that they may complain about."""
     check = case.get("check", {})
     text = json.dumps(case["payload"], ensure_ascii=False)
-    extra: dict[str, object] = {
-        name: value for name, value in (("temperature", 0.2), ("top_p", 0.9), ("thinking", {"type": "enabled"}),
-                                        ("reasoning_effort", "low"), ("enable_thinking", True))
-        if f"{name}" in text
-    }  # fmt: skip
+    extra: dict[str, object] = {name: value for name, value in _OPTIONS.items() if name in text}
+    named = re.match(r"(?:drop|remove|leave out|without) (\w+)", str(check.get("change", "")))
+    if named and named[1] not in _BY_DEFAULT:
+        extra.setdefault(named[1], "auto")
     endpoint: dict[str, object] = {"extra_body": extra}
     force = ""
     if "tool_choice" in text:
@@ -189,29 +227,42 @@ def _play_error(case: Case, offered: Sequence[ToolDeclaration]) -> Seen:
 def _request_problems(case: Case, tools: Tools) -> list[str]:
     """A form of request that must not be sent, or only when asked for."""
     payload, send = case["payload"], str(case.get("send", "never"))
-    offered = declarations(tools)
-    messages = opening()
-    if "properties" in payload or "parameters" in payload or payload.get("type") == "object":
-        offered = [*offered, ToolDeclaration("odd", "Odd.", payload.get("parameters", payload))]
-    elif "role" in payload or "messages" in payload:
-        messages = _with_calls([*messages, *as_messages(payload.get("messages", [payload]))], payload)
+    payload = {"messages": payload} if isinstance(payload, list) else payload
+    offered, messages = _setting(payload, tools)
     answers = [respond("error", case["answer"])] if "answer" in case and "default" not in send else []
     sets = payload if "configured" in send else {}
-    talk = Talk(offered, answers, endpoint={"extra_body": sets} if sets else {})
-    plain = "messages" in payload and not any(each.get("role") == "system" for each in payload["messages"])
-    seen = talk.ask(messages)
+    seen = Talk(offered, answers, endpoint={"extra_body": sets} if sets else {}).ask(messages)
     body = seen.requests[-1]
     found = [f"request: {each}" for each in violations(body, configured=list(sets))]
-    if "never" in send or "not" in send or "only" in send:
+    if any(word in send for word in ("never", "not", "only")):
         found += [f"sent: {key}" for key in payload if key not in sets and _is_sent(key, payload, body)]
-    if "default" in send and "not" not in send:
+    elif "default" in send or "always" in send:
         found += [f"not sent: {key}" for key in payload if body.get(key) != payload[key]]
-        found += _learned_problems(payload, offered)
-    if plain:
-        body["messages"] = [each for each in body["messages"] if each["role"] != "system"]
-        if payload["messages"][0].get("role") != "user":
-            body["messages"] = body["messages"][1:]
-    return found + list(problems(case, seen, set(tools)))
+        found += _learned_problems(payload, offered) if "learn" in send else []
+    if "messages" in payload:
+        _leave_out_opening(body, payload["messages"])
+    return found + list(problems({**case, "payload": payload}, seen, set(tools)))
+
+
+def _setting(payload: Mapping[str, Any], tools: Tools) -> tuple[list[ToolDeclaration], list[Message]]:
+    """Tools and conversation that hold the payload of a request case."""
+    offered, messages = declarations(tools), opening()
+    if "properties" in payload or "parameters" in payload or payload.get("type") == "object":
+        offered.append(ToolDeclaration("odd", "Odd.", payload.get("parameters", payload)))
+    elif "role" in payload or "messages" in payload:
+        wire = payload.get("messages", [payload])
+        begun = bool(wire) and wire[0].get("role") == "system"
+        messages = _with_calls([*([] if begun else messages), *as_messages(wire)], payload)
+    return offered, messages
+
+
+def _leave_out_opening(body: dict[str, Any], given: Sequence[Mapping[str, Any]]) -> None:
+    """Take our own first messages out of a request, so that only those of the case are compared."""
+    if any(each.get("role") == "system" for each in given):
+        return
+    body["messages"] = [each for each in body["messages"] if each["role"] != "system"]
+    if given and given[0].get("role") != "user":
+        body["messages"] = body["messages"][1:]
 
 
 def _is_sent(key: str, payload: Mapping[str, Any], body: Mapping[str, Any]) -> bool:

@@ -74,6 +74,8 @@ _CONTEXT = _words(
     "prompt too long; exceeded",
     "no user query found in messages",
     "request_too_large",
+    r"request too large for .{0,160}requested \d+",
+    "tokens must be reduced",
     "(request entity|payload) too large",
 )
 _CAP = _words(
@@ -118,7 +120,7 @@ _CAP_LIMIT = _words(
 
 def is_overflow(failure: Failure) -> bool:
     """Whether the endpoint says in any vendor's words that the prompt is too long; throttling is not that."""
-    if failure.transport or failure.status == _RATE_LIMIT or _is_throttled(failure):
+    if failure.transport or _is_throttled(failure):
         return False
     return failure.status == _TOO_LARGE or bool(_CONTEXT.search(failure.text)) or _is_empty_refusal(failure)
 
@@ -186,7 +188,9 @@ def _integer(text: str) -> int | None:
 
 
 def _is_throttled(failure: Failure) -> bool:
-    return bool(_THROTTLED.search(failure.text)) and not _CONTEXT.search(failure.text)
+    if failure.status == _TOO_LARGE or _CONTEXT.search(failure.text):
+        return False
+    return failure.status == _RATE_LIMIT or bool(_THROTTLED.search(failure.text))
 
 
 def _is_empty_refusal(failure: Failure) -> bool:
@@ -210,7 +214,7 @@ def _is_final(failure: Failure) -> bool:
 
 def _is_rate_limit(failure: Failure) -> bool:
     quota = "quota" in failure.text and failure.status in {0, 403, 503}
-    return failure.status == _RATE_LIMIT or _is_throttled(failure) or quota
+    return _is_throttled(failure) or quota
 
 
 def _is_cap(failure: Failure) -> bool:

@@ -110,6 +110,8 @@ class Run:
             return
         if limit in _FINAL_LIMITS:
             self._fail(failure, kind)
+        if kind == "final" and demands_retry(failure):
+            kind = "transient"
         reaction = {
             "overflow": self._on_overflow,
             "lower_cap": self._on_cap,
@@ -125,8 +127,7 @@ class Run:
         self.notices.append(f"The model endpoint refused a request ({said}); changed: {change}. {remedy}".strip())
 
     def _fail(self, failure: Failure, kind: Kind) -> NoReturn:
-        if failure.status >= _SERVER_ERROR or not demands_retry(failure):
-            self.state.on_attempt(Attempt(kind, failure))
+        self.state.on_attempt(Attempt(kind, failure))
         raise to_error(failure, kind, self.state.endpoint)
 
     def _on_transient(self, failure: Failure, kind: Kind) -> None:
@@ -274,7 +275,6 @@ class Run:
         return first
 
 
-_SERVER_ERROR: Final = 500
 _FILTERED_STATUS: Final = 400
 
 

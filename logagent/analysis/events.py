@@ -39,6 +39,12 @@ _INSIDE = frozenset({"error", "err", "exception", "cause"})
 _PART = 4000
 _SHORT = 200
 
+_EVENT_TYPES = frozenset({"Warning", "Normal"})
+_OBJECTS = ("involvedObject", "involved_object", "regarding.")
+_OBJECT_NAMES = ("involvedObject", "involvedObject.name", "involved_object", "involved_object.name", "regarding.name")
+_REASON = re.compile(r"(?!\w{0,60}(?:Error|Exception)$)[A-Z][A-Za-z]{2,40}")
+"""A reason of a platform event; never the class of an exception."""
+
 
 def from_record(record: LogRecord, weight: float = 1.0, *, at: float | None = None) -> Event:
     """One record (or a group of alike ones, `weight` of them) as an event.
@@ -69,7 +75,7 @@ def from_record(record: LogRecord, weight: float = 1.0, *, at: float | None = No
         weight=weight,
         record=record,
     )
-    settle(event, event.extra)
+    settle(event, {**event.extra, **_platform(record, fields)})
     if event.level is None and not event.event:
         event.level = inline_level(event.message)
     return event
@@ -121,6 +127,20 @@ def _failed(record: LogRecord, fields: Mapping[str, object]) -> bool:
         return record.status // 100 == _SERVER_ERROR
     status = next((fields[name] for name in _STATUS if name in fields), None)
     return status is not None and _FAILED.fullmatch(str(status)) is not None
+
+
+def _platform(record: LogRecord, fields: Mapping[str, object]) -> dict[str, object]:
+    """What roles took from a platform event, under its own names: reason, type, object; empty for any other record."""
+    typed = record.level in _EVENT_TYPES
+    about = any(name.startswith(_OBJECTS) for name in fields)
+    if not record.error_type or not (about or (typed and _REASON.fullmatch(record.error_type))):
+        return {}
+    found: dict[str, object] = {"reason": fields.get("reason", record.error_type)}
+    if typed:
+        found["type"] = fields.get("type", record.level)
+    if about and not any(name in fields for name in _OBJECT_NAMES):
+        found["involvedObject.name"] = record.service
+    return found
 
 
 def _extra(record: LogRecord, fields: Mapping[str, object]) -> dict[str, object]:

@@ -18,7 +18,7 @@ from logagent.logs import Completeness, Severity, TimeWindow
 from logagent.query import LogQuery, Node, Range, conjunction, to_text
 from logagent.stores._base import LogStore, Measure, Sample
 from logagent.tools._asked import clock, number
-from logagent.tools._base import Claim, Row
+from logagent.tools._base import Claim, Row, ToolContext
 
 Change = Literal["new", "spiking", "rising", "steady", "falling", "vanished"]
 _PER_PATTERN = 4
@@ -165,7 +165,7 @@ def count(store: LogStore, mined: Sequence[Found], query: LogQuery, base: LogQue
 
 
 def _status_class(pattern: Found) -> list[Node]:
-    """The class of HTTP status that the template holds, where records carry one: its literal text says nothing of it."""
+    """The class of HTTP status that the template holds, where records carry one: literal text says nothing of it."""
     found = _CLASS.search(pattern.template)
     record = pattern.example.record if pattern.example is not None else None
     if found is None or record is None or record.status is None:
@@ -178,21 +178,20 @@ def _digit(found: re.Match[str]) -> int:
     return ord(found[1]) - ord("a") + 1
 
 
-def row(pattern: Found, query: LogQuery) -> Row:
-    """`spiking 3,904 | 12 | 13:58:11Z | order-api ERROR`, then the pattern's own text."""
+def row(pattern: Found, query: LogQuery, *, base: bool = True) -> Row:
+    """`spiking 3,904 | 12 | 13:58:11Z | order-api ERROR`, then the pattern's own text; without a baseline its count only."""
     worst = max(pattern.levels, default=None)
     level = Severity(worst).word.upper() if worst is not None else ""
     when = clock(pattern.first, query.window) if pattern.first else "-"
-    text = (
-        f"{pattern.change} {number(pattern.now)} | {number(pattern.base)} | {when} | {pattern.service} {level}".strip()
-    )
+    counts = f"{pattern.change} {number(pattern.now)} | {number(pattern.base)}" if base else number(pattern.now)
+    text = f"{counts} | {when} | {pattern.service} {level}".strip()
     claim = Claim(
         "absence" if pattern.change == "vanished" else "count",
         f"{pattern.service + ': ' if pattern.service else ''}{pattern.template}",
         EvidenceQuery(to_text(pattern.node or query.node), query.window, Figure("count"), query.indices),
         value=int(pattern.now),
         unit="events",
-        baseline_value=int(pattern.base),
+        baseline_value=int(pattern.base) if base else None,
         samples=(pattern.example.record,) if pattern.example and pattern.example.record else (),
         service=pattern.service,
         onset=pattern.first if pattern.change in {"new", "spiking"} else None,
@@ -220,6 +219,16 @@ def _keywords(now: Iterable[Event], base: Iterable[Event], scale: float) -> tupl
     return tuple(word for _, word in sorted(scored, reverse=True)[:8])
 
 
-def base_window(windows: Sequence[TimeWindow]) -> TimeWindow | None:
-    """The baseline that tools compare with: the first of the run's."""
-    return windows[0] if windows else None
+def base_window(context: ToolContext) -> TimeWindow | None:
+    """The baseline that tools compare with: the first of the run's, else the same length before the window.
+
+    None where the sources hold nothing for at least half of that.
+    """
+    scope = context.scope
+    if scope.baselines:
+        return scope.baselines[0]
+    length = scope.window.end - scope.window.start
+    start = max(scope.reach.start, scope.window.start - length)
+    first = context.store.describe().first
+    held = first is not None and first <= scope.window.start - length / 2
+    return TimeWindow(start, scope.window.start) if held and start < scope.window.start else None

@@ -88,7 +88,7 @@ def _base_window(args: CompareArgs, asked: Asked, context: ToolContext) -> TimeW
     if args.base_start is None and args.base_end is None:
         if args.base_query is not None:
             return asked.window
-        window = patterns.base_window(context.scope.baselines)
+        window = patterns.base_window(context)
         if window is None:
             raise ToolError("this run has no baseline: give base_start and base_end, or base_query")
         return window

@@ -30,22 +30,25 @@ def answer(asked: Asked, size: int, context: ToolContext) -> Answer:
     patterns.count(context.store, shown, asked.query, base)
     changes = [one.change for one in mined.patterns]
     kinds = ", ".join(f"{kind} {changes.count(kind)}" for kind in ("new", "spiking", "vanished"))
+    columns = f"{kinds}; now | base" if base is not None else "events"
     against = f"; baseline {span(base.window)}" if base is not None else "; no baseline"
     sampled = "" if mined.exact else "; patterns from a sample, figures counted in full"
     head = (
-        f"{number(mined.total)} events, {len(shown)} of {len(mined.patterns)} patterns shown ({kinds}; "
-        f"now | base | first | service level | text): {asked.said(mined.completeness)}{against}{sampled}"
+        f"{number(mined.total)} events, {len(shown)} of {len(mined.patterns)} patterns shown ("
+        f"{columns} | first | service level | text): {asked.said(mined.completeness)}{against}{sampled}"
     )
     words = f"more frequent words: {', '.join(mined.keywords)}" if mined.keywords and base is not None else ""
     more = "more: add service:…, or a shorter span" if len(mined.patterns) > size else ""
     return Answer(
-        head, tuple(patterns.row(one, asked.query) for one in shown), "; ".join(t for t in (words, more) if t)
+        head,
+        tuple(patterns.row(one, asked.query, base=base is not None) for one in shown),
+        "; ".join(t for t in (words, more) if t),
     )
 
 
 def baseline(asked: Asked, context: ToolContext) -> LogQuery | None:
     """The same question over the run's baseline; None where there is none, or where it is the window itself."""
-    window = patterns.base_window(context.scope.baselines)
+    window = patterns.base_window(context)
     if window is None or window == asked.window:
         return None
     return LogQuery(window, asked.query.node, asked.query.indices)

@@ -99,12 +99,12 @@ class Describer:
             UsageError: the server is too old (LA106), or an override names no field.
         """
         server = self._server(url)
-        probe = self._probe()
-        caps = self._caps(probe)
+        samples = [values_of(hit) for hit in self._probe()]
+        caps = self._caps(_asked(name for values in samples for name in values))
         fields = self._typed(caps)
-        samples = [values_of(hit) for hit in probe]
         time = self._time_field(fields, samples)
         newest = self._newest(time, fields)
+        fields = self._with_new_names(caps, fields, newest)
         stats = self._stats(time, fields, newest)
         resolved = self._resolved(fields, samples + newest.values, stats)
         return Described(self._description(server, resolved.map, newest, stats), resolved)
@@ -146,15 +146,22 @@ class Describer:
         """Names of sources that exist, where the key may list them."""
         return nearby(self._get)
 
-    def _caps(self, probe: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-        """Types of all candidate names and of the names seen."""
-        seen = dict.fromkeys(name for hit in probe for name in values_of(hit))
+    def _caps(self, asked: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Types of the fields with these names."""
         found: dict[str, dict[str, Any]] = {}
-        for chunk in _chunks(_asked(seen))[:_MOST_FIELD_REQUESTS]:
+        for chunk in _chunks(asked)[:_MOST_FIELD_REQUESTS]:
             params = {"fields": ",".join(chunk), "ignore_unavailable": "true", "expand_wildcards": "open"}
             answer = self._get("types of fields", f"/{self._indices}/_field_caps", params)
             found.update(answer.get("fields") or {})
         return {name: kinds for name, kinds in found.items() if not name.startswith("_")}
+
+    def _with_new_names(
+        self, caps: Mapping[str, dict[str, Any]], fields: ClusterFields, newest: "_Newest"
+    ) -> ClusterFields:
+        """The fields with those that only the newest documents have; one request more where there are any."""
+        new = dict.fromkeys(name for values in newest.values for name in values if name not in caps)
+        asked = _chunks([part for name in _clean(new) for part in (name, f"{name}.*", *parents(name))])[0]
+        return self._typed({**caps, **self._caps(asked)}) if asked else fields
 
     def _typed(self, caps: Mapping[str, Mapping[str, Any]]) -> ClusterFields:
         kinds = {name: frozenset(types) - {"unmapped"} for name, types in caps.items()}
@@ -389,10 +396,15 @@ def _asked(seen: Iterable[str]) -> list[str]:
         for names in (*schema.roles.values(), *schema.weak.values()):
             heads.update(dict.fromkeys(name.partition(".")[0] for name in names))
     asked = dict.fromkeys(part for head in heads for part in (head, f"{head}.*"))
-    for name in list(seen)[:_MOST_NAMES]:
-        if name.partition(".")[0] not in heads and not re.search(r"[,*\s]", name):
+    for name in _clean(dict.fromkeys(seen))[:_MOST_NAMES]:
+        if name.partition(".")[0] not in heads:
             asked.update(dict.fromkeys((name, f"{name}.*", *parents(name))))
     return list(asked)
+
+
+def _clean(names: Iterable[str]) -> list[str]:
+    """Names that a comma list may hold."""
+    return [name for name in names if not re.search(r"[,*\s]", name) and not name.startswith("_")]
 
 
 def _chunks(names: Sequence[str]) -> list[list[str]]:

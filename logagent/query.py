@@ -568,7 +568,8 @@ def _escaped(text: str, *, bare: bool) -> str:
 
 
 def _escaped_name(name: str) -> str:
-    return re.sub(r"([^\w@./-])", r"\\\1", name)
+    starts_odd = name[:1] in _ODD_STARTS or not name.strip("0123456789.")  # digits before a colon are text
+    return ("\\" if starts_odd else "") + re.sub(r"([^\w@./-])", r"\\\1", name)
 
 
 def _quoted(text: str) -> str:

@@ -4,60 +4,40 @@ A gap belongs to the services on either side of it: a directed edge (a, b), or (
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from logagent.analysis.facts import Fact
+from logagent.analysis.gaps import (
+    EDGE_MIN,
+    TIE,
+    EdgeGaps,
+    Gap,
+    SlowEdges,
+    cover,
+    depth_of,
+    edge_table,
+    figures_of,
+    fit_of,
+    gaps,
+)
 from logagent.analysis.limits import ALPHA, MIN_SIDE, REACHABLE, RISE
 from logagent.analysis.statistics import Step, fisher_greater, least_p, quantile, scan_step
 from logagent.analysis.study import Study
 from logagent.analysis.window import Window
 
-Edge = tuple[str, str]
-
-FLOOR_S = 0.25
-"""Slow against the other services of the window (and 30 times their median)."""
-STEP_S = 0.05
-"""Slow against the fast quartile of the same two statements (and 5 times it)."""
-FACTOR = 5.0
 NEWLY = 0.25
 """Rise of an edge's slow share that makes it a slow edge."""
 AFTER = 0.6
 """Least share of slow requests after a change."""
-TIE = 1.5
-"""Lead of the best service below which nobody is claimed."""
 COVER = 0.6
 """Share of all slow gaps that a claim must touch."""
-_EDGE_MIN = 3
 _PEER_SHARE = 0.3
 _PEER_HITS = 5
 _PEER_P = 1e-4
-_MANY = 20
-_SHOWN = 4
-
-
-@dataclass(slots=True)
-class Gap:
-    """One step in time between two lines of a request; `a` and `b` are their templates."""
-
-    time: float
-    trace: str
-    edge: Edge
-    seconds: float
-    a: int
-    b: int
-    slow: bool = False
-
-
-@dataclass(slots=True)
-class _Row:
-    """Gaps of one edge before and after an onset."""
-
-    slow_before: int = 0
-    before: int = 0
-    slow: int = 0
-    after: int = 0
+_FAINT = 20
+"""Times the significance up to which a change still ranks a service."""
+_SUSPECTS, _PEERS = 4, 3
 
 
 @dataclass(slots=True)
@@ -71,63 +51,18 @@ class _Slowing:
     n: tuple[int, int]
 
 
-@dataclass(slots=True)
-class _Blame:
-    """Slow edges and how well each service explains them."""
-
-    every: list[Gap]
-    table: Mapping[Edge, _Row]
-    slow_edges: set[Edge]
-    depth: Mapping[str, int]
-    fit: dict[str, float] = field(default_factory=dict)
-
-    def order(self) -> list[str]:
-        """Services by fit, of equal ones the deeper first."""
-        return sorted(self.fit, key=lambda service: (-round(self.fit[service], 6), -self.depth.get(service, 0)))
-
-    def tied(self, order: Sequence[str]) -> list[str]:
-        """Services that fit nearly as well as the first."""
-        return [service for service in order[1:] if self.fit[service] * TIE > self.fit[order[0]]]
-
-    def where(self, service: str) -> str:
-        """The slow edges of a service with their figures."""
-        edges = sorted((e for e in self.slow_edges if service in e), key=lambda e: -self.table[e].slow)
-        return ", ".join(_edge_text(edge, self.table[edge]) for edge in edges[:_SHOWN])
-
-
 def slow_services(study: Study) -> list[Fact]:
     """Services that explain the slow gaps: with a change in time (`slow`) or only against their peers (`slow_peer`)."""
     window = study.window
     if not window.traces:
         return []
     every, floor = gaps(window)
-    depth = _depth(window)
+    depth = depth_of(window)
     slowings = _slowings(study, every)
     found = _explain(every, slowings, depth) if slowings else []
     if not any(fact.kind == "slow" for fact in found):
         found = _peers(window, every, floor, depth) or found
     return found
-
-
-def gaps(window: Window) -> tuple[list[Gap], float]:
-    """All gaps, each marked slow or not, and the floor above which a call is slow against the others."""
-    by_pair: defaultdict[tuple[int, int], list[Gap]] = defaultdict(list)
-    every = []
-    for trace, indices in window.traces.items():
-        for a, b in pairwise(window.trace_docs[i] for i in indices):
-            gap = Gap(a.time, trace, (a.service, b.service), b.time - a.time, a.template, b.template)
-            by_pair[a.template, b.template].append(gap)
-            every.append(gap)
-    cross = [gap.seconds for gap in every if gap.edge[0] != gap.edge[1]]
-    floor = max(FLOOR_S, 30 * quantile(cross, 0.5)) if len(cross) >= _MANY else float("inf")
-    for rows in by_pair.values():
-        limit = floor
-        if len(rows) >= 2 * MIN_SIDE:
-            base = quantile([gap.seconds for gap in rows], 0.25)
-            limit = min(floor, max(FACTOR * base, base + STEP_S))
-        for gap in rows:
-            gap.slow = gap.seconds >= limit
-    return every, floor
 
 
 def _slowings(study: Study, every: Sequence[Gap]) -> dict[str, _Slowing]:
@@ -154,61 +89,28 @@ def _slowings(study: Study, every: Sequence[Gap]) -> dict[str, _Slowing]:
 
 def _slows(step: Step, p: float) -> bool:
     large = step.after - step.before >= RISE and step.after >= AFTER
-    return large and p <= _MANY * ALPHA and min(step.n_before, step.n_after) >= MIN_SIDE
-
-
-def _edge_table(every: Iterable[Gap], onset: float | None) -> dict[Edge, _Row]:
-    table: defaultdict[Edge, _Row] = defaultdict(_Row)
-    for gap in every:
-        row = table[gap.edge]
-        if onset is None or gap.time >= onset:
-            row.slow += gap.slow
-            row.after += 1
-        else:
-            row.slow_before += gap.slow
-            row.before += 1
-    return dict(table)
-
-
-def _fit(table: Mapping[Edge, _Row], slow_edges: set[Edge]) -> dict[str, float]:
-    """Per service: share of its edges that are slow, times the share of the slow gaps that it touches.
-
-    The product separates a slow callee (all its edges are slow, few of its caller's) from a slow caller.
-    """
-    total = sum(table[edge].slow for edge in slow_edges)
-    fit = {}
-    for service in sorted({service for edge in slow_edges for service in edge}):
-        own = [edge for edge, row in table.items() if service in edge and row.after >= _EDGE_MIN]
-        touched = sum(table[edge].slow for edge in slow_edges if service in edge)
-        fit[service] = sum(edge in slow_edges for edge in own) / max(1, len(own)) * touched / max(1, total)
-    return fit
-
-
-def _cover(rows: Mapping[Edge, _Row], service: str) -> float:
-    """Share of all slow gaps after the onset that touch a service."""
-    total = sum(row.slow for row in rows.values())
-    return sum(row.slow for edge, row in rows.items() if service in edge) / max(1, total)
+    return large and p <= _FAINT * ALPHA and min(step.n_before, step.n_after) >= MIN_SIDE
 
 
 def _explain(every: list[Gap], slowings: Mapping[str, _Slowing], depth: Mapping[str, int]) -> list[Fact]:
     best = min(slowings.values(), key=lambda s: (s.p, s.onset, s.before, s.after, s.n))
-    table = _edge_table(every, best.onset[1])
+    table = edge_table(every, best.onset[1])
     slow_edges = {edge for edge, row in table.items() if _newly_slow(row)}
     if not slow_edges:
         return []
-    blame = _Blame(every, table, slow_edges, depth, _fit(table, slow_edges))
+    blame = SlowEdges(every, table, slow_edges, depth, fit_of(table, slow_edges))
     order = blame.order()
-    facts = (_slow_fact(blame, order, service, slowings.get(service)) for service in order[:_SHOWN])
+    facts = (_slow_fact(blame, order, service, slowings.get(service)) for service in order[:_SUSPECTS])
     return [fact for fact in facts if fact is not None]
 
 
-def _newly_slow(row: _Row) -> bool:
-    if row.after < _EDGE_MIN:
+def _newly_slow(row: EdgeGaps) -> bool:
+    if row.after < EDGE_MIN:
         return False
     return row.slow / row.after - (row.slow_before / row.before if row.before else 0.0) >= NEWLY
 
 
-def _slow_fact(blame: _Blame, order: Sequence[str], service: str, slowing: _Slowing | None) -> Fact | None:
+def _slow_fact(blame: SlowEdges, order: Sequence[str], service: str, slowing: _Slowing | None) -> Fact | None:
     """One service against the slow edges; only the first of the order, untied and with a change, is `slow`."""
     rows = [
         gap
@@ -221,9 +123,9 @@ def _slow_fact(blame: _Blame, order: Sequence[str], service: str, slowing: _Slow
     if not rows:
         return None
     tied, lead = blame.tied(order), service == order[0]
-    cover = _cover({edge: blame.table[edge] for edge in blame.slow_edges}, service)
+    covered = cover({edge: blame.table[edge] for edge in blame.slow_edges}, service)
     sure = slowing is not None and slowing.p <= ALPHA
-    claim = sure and lead and not tied and cover >= COVER
+    claim = sure and lead and not tied and covered >= COVER
     share = blame.fit[service] / blame.fit[order[0]]
     median = quantile([gap.seconds for gap in rows], 0.5)
     change = (
@@ -244,54 +146,29 @@ def _slow_fact(blame: _Blame, order: Sequence[str], service: str, slowing: _Slow
         slowing.onset if slowing else None,
         units=frozenset(gap.trace for gap in rows),
         weight=1.0 if claim else 2.2 * share if tied or lead else share,
-        figures=_figures(rows, blame, service),
+        figures=figures_of(rows, blame, service),
     )
-
-
-def _figures(rows: Sequence[Gap], blame: _Blame, service: str) -> dict[str, object]:
-    """Figures of slow gaps; templates are those on either side of the slowest kinds of step."""
-    return {
-        "median": quantile([gap.seconds for gap in rows], 0.5),
-        "fit": blame.fit[service],
-        "n": len(rows),
-        "last": max(gap.time for gap in rows),
-        "templates": list(dict.fromkeys(t for gap in _slowest(rows) for t in (gap.a, gap.b))),
-        "edges": [
-            (*edge, blame.table[edge].slow, blame.table[edge].after)
-            for edge in sorted(blame.slow_edges)
-            if service in edge
-        ],
-    }
-
-
-def _slowest(rows: Sequence[Gap]) -> list[Gap]:
-    return sorted(rows, key=lambda gap: -gap.seconds)[:_SHOWN]
 
 
 def _untold(tied: Sequence[str], *, lead: bool) -> str:
     return f"; not to be told from {', '.join(tied)}" if tied and lead else ""
 
 
-def _edge_text(edge: Edge, row: _Row) -> str:
-    name = f"{edge[0]}->{edge[1]}" if edge[0] != edge[1] else f"inside {edge[0]}"
-    return f"{name} {row.slow} of {row.after}"
-
-
 def _peers(window: Window, every: list[Gap], floor: float, depth: Mapping[str, int]) -> list[Fact]:
     """Edges far slower than those between the other services; the change in time is asked only afterwards."""
     for gap in every:
         gap.slow = gap.seconds >= floor
-    cross = {edge: row for edge, row in _edge_table(every, None).items() if edge[0] != edge[1]}
-    slow_edges = {edge for edge, row in cross.items() if row.slow >= _EDGE_MIN and row.slow >= _PEER_SHARE * row.after}
+    cross = {edge: row for edge, row in edge_table(every, None).items() if edge[0] != edge[1]}
+    slow_edges = {edge for edge, row in cross.items() if row.slow >= EDGE_MIN and row.slow >= _PEER_SHARE * row.after}
     if not slow_edges:
         return []
-    blame = _Blame(every, cross, slow_edges, depth, _fit(cross, slow_edges))
+    blame = SlowEdges(every, cross, slow_edges, depth, fit_of(cross, slow_edges))
     order = blame.order()
-    facts = (_peer_fact(blame, order, service, (floor, len(window.services))) for service in order[:_EDGE_MIN])
+    facts = (_peer_fact(blame, order, service, (floor, len(window.services))) for service in order[:_PEERS])
     return [fact for fact in facts if fact is not None]
 
 
-def _peer_fact(blame: _Blame, order: Sequence[str], service: str, scale: tuple[float, int]) -> Fact | None:
+def _peer_fact(blame: SlowEdges, order: Sequence[str], service: str, scale: tuple[float, int]) -> Fact | None:
     """One service against the calls between the others; `scale` is (floor in seconds, number of services)."""
     floor, services = scale
     rows = sorted(
@@ -305,7 +182,7 @@ def _peer_fact(blame: _Blame, order: Sequence[str], service: str, scale: tuple[f
         return None
     lead, tied = service == order[0], [s for s in order if s != service and blame.fit[s] * TIE > blame.fit[order[0]]]
     since = _since(rows)
-    claim = since is not None and lead and not tied and _cover(blame.table, service) >= COVER
+    claim = since is not None and lead and not tied and cover(blame.table, service) >= COVER
     median = quantile([gap.seconds for gap in hits], 0.5)
     text = (
         f"latency: calls to and from {service} took {median:.2f} s (median of the slow ones) in {len(hits)} of "
@@ -320,7 +197,7 @@ def _peer_fact(blame: _Blame, order: Sequence[str], service: str, scale: tuple[f
         since,
         units=frozenset(gap.trace for gap in hits),
         weight=1.0 if lead else blame.fit[service] / blame.fit[order[0]] * 0.9,
-        figures=_figures(hits, blame, service),
+        figures=figures_of(hits, blame, service),
     )
 
 
@@ -339,12 +216,3 @@ def _since(rows: Sequence[Gap]) -> tuple[float, float] | None:
     if step is None or step.p > ALPHA or step.after - step.before < RISE or step.n_before <= 1:
         return None
     return order[step.k - 1][0], order[step.k][0]
-
-
-def _depth(window: Window) -> dict[str, int]:
-    """Calls received minus calls made per service: the deeper service of a tie is asked first."""
-    depth: defaultdict[str, int] = defaultdict(int)
-    for (caller, callee), number in window.call_edges().items():
-        depth[callee] += number
-        depth[caller] -= number
-    return dict(depth)

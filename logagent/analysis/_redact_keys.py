@@ -8,6 +8,7 @@ it is read the way the format writes it: quoted, escaped, next list item, XML te
 import re
 from collections.abc import Iterator
 
+from logagent.analysis._redact_values import PROSE, SHORT, is_innocent, is_path, looks_random
 from logagent.analysis._redact_view import Hit, View
 
 _WORD = re.compile(
@@ -69,7 +70,7 @@ def names_secret(key: str, value: str) -> str:
     word = _WORD.search(key)
     strength = _judge(key, word[0].lower()) if word else ""
     if strength in _HEADERS:
-        return "" if _is_innocent(value) else "token"
+        return "" if is_innocent(value) else "token"
     return next((hit.kind for hit in _accepted(value, 0, len(value), strength)), "") if strength else ""
 
 
@@ -115,12 +116,15 @@ def _weak(parts: list[str], compact: str) -> str:
 
 # -- what stands behind the key ------------------------------------------------------------------------------------
 
-_ASSIGN = re.compile(r"""(?P<close>\\?["'`]|\])?[ \t]{0,4}(?P<op>:=|=>|->|[=:＝：])[ \t]{0,8}""")
+_ASSIGN = re.compile(
+    r"""(?P<close>\\?["'`]|\])?[ \t]{0,4}(?:(?:is|was)[ \t]{0,2}(?=[:=]))?(?P<op>:=|=>|->|[=:＝：])[ \t]{0,8}"""
+)
 _JSON_START = re.compile(r"\s{0,8}[\[{]\s{0,8}[\"\[{]")
 """In a JSON document a bare quote behind `password=` ends the string: there is no value."""
 _XML = re.compile(r"(?:\s[^<>]{0,200})?>(?P<value>[^<>]{1,4096})(?=<|$)")
 _ARGUMENT = re.compile(r"""["']?(?:,[ \t]{0,4}|[ \t]{1,4})(?=[^\s])""")
 _PAIR = re.compile(r"""(?P<quote>["'])\s{0,4},\s{0,4}(?:["']value["']\s{0,4}:\s{0,4})?(?=["'])""")
+_ATTRIBUTE = re.compile(r"""["']\s{1,4}value\s{0,2}=\s{0,2}(?=["'])""")
 _SPACED = re.compile(r"""[ \t]{1,4}(?:is[ \t:]{1,4}|by[ \t]{1,4})?(?=["'])""")
 _BARE = re.compile(r"[ \t]{1,4}(?=\S)")
 _SCHEME = re.compile(r"(?:Bearer|Basic|ApiKey|Digest|Token|Negotiate|NTLM|Splunk|GenieKey|Key)[ \t]+", re.IGNORECASE)
@@ -131,7 +135,9 @@ _LONGEST = 8_192
 
 
 def _values(text: str, start: int, end: int, strength: str) -> Iterator[Hit]:
-    if start and text[start - 1] == "<" and (match := _XML.match(text, end)):
+    quoted = start and text[start - 1] in "\"'" and text[end : end + 1] == text[start - 1]
+    element = (start and text[start - 1] == "<") or (quoted and text[end + 1 : end + 2] == ">")
+    if element and (match := _XML.match(text, end + 1 if quoted else end)):
         yield from _accepted(text, match.start("value"), match.end("value"), strength)
         return
     at = _value_start(text, start, end, strength)
@@ -157,6 +163,8 @@ def _value_start(text: str, start: int, end: int, strength: str) -> int:
         match = _ARGUMENT.match(text, end)
     elif before.endswith(('("', "('")) or (before and before[-1] in "\"'" and '"value"' in text[end : end + 16]):
         match = _PAIR.match(text, end)
+    elif before and before[-1] in "\"'" and (attribute := _ATTRIBUTE.match(text, end)):
+        match = attribute
     elif strength == "strong":
         word = text[start:end].lower()
         match = _BARE.match(text, end) if word in {"requirepass", "masterauth"} else _SPACED.match(text, end)
@@ -238,7 +246,7 @@ def _authorization(text: str, begin: int, stop: int) -> Iterator[Hit]:
     else:
         blank = re.compile(r"[\s;]").search(text, begin, stop)
         stop = blank.start() if blank else stop
-    if stop - begin >= _SHORT and not _is_innocent(text[begin:stop]) and not text[begin:stop].isalpha():
+    if stop - begin >= SHORT and not is_innocent(text[begin:stop]) and not text[begin:stop].isalpha():
         yield Hit(begin, stop, "token")
 
 
@@ -248,63 +256,23 @@ _ATTRIBUTES = frozenset("path domain expires max-age samesite priority version".
 
 def _cookies(text: str, begin: int, stop: int) -> Iterator[Hit]:
     for match in _COOKIE.finditer(text, begin, stop):
-        if match["name"].lower() not in _ATTRIBUTES and not _is_innocent(match["value"]):
+        if match["name"].lower() not in _ATTRIBUTES and not is_innocent(match["value"]):
             yield Hit(match.start("value"), match.end("value"), "cookie")
-
-
-# -- is the value one? ---------------------------------------------------------------------------------------------
-
-_INNOCENT = re.compile(
-    r"(?:null|none|nil|true|false|undefined|empty|unset|yes|no|on|off|default|n/a|\(?(?:hidden|masked|redacted|filtered"
-    r"|removed|secret|omitted)\)?|[-+]?\d{1,5}(?:\.\d*)?|[*•xX.#?_-]+|\$\{?[\w.:-]+\}?|\{\{.*\}\}|%[\w()]{1,20}|\{\w{0,30}\}"
-    r"|<[^<>]{0,64}>?|\[[^\[\]]{0,64}\]?|REDACTED\]?|FILTERED\]?|[*x]{3,}.{0,4}|:\w+|\$\d)\Z",
-    re.IGNORECASE,
-)
-_PATH = re.compile(r"(?:~|\.{0,2})?/[\w.@+/-]*\Z|[A-Za-z]:\\|file:|https?://[^\s:@]*\Z|arn:aws")
-_SHORT = 4
-_WEAK_LENGTH = 8
-_PROSE = frozenset(
-    "must is was are has have had incorrect invalid required expired mismatch not authentication failed does do "
-    "did cannot can too should missing for of and or to in on at by with from the a an be been will would wrong "
-    "denied rejected unknown error empty change changed reset received sent used needed valid verification "
-    "validation check login user please no than rotated refreshed issued revoked generated updated created found "
-    "retrieved length contains unauthorized forbidden unexpected accepted provided supplied ok success successful "
-    "failure".split()
-)
-
-
-def _is_innocent(value: str) -> bool:
-    return not value or _INNOCENT.match(value) is not None
 
 
 def _is_prose(text: str, at: int, start: int, end: int, strength: str) -> bool:
     """`password: must contain a digit`: words behind a colon and a blank are no value."""
     word = text[start:end].lower()
     spaced = at and text[at - 1] in " \t"
-    return bool(spaced and word.isalpha() and (word in _PROSE or strength == "weak"))
+    return bool(spaced and word.isalpha() and (word in PROSE or strength == "weak"))
 
 
 def _accepted(text: str, start: int, end: int, strength: str) -> Iterator[Hit]:
     value = text[start:end]
-    if _is_innocent(value) or (_PATH.match(value) and _is_path(value)):
+    if is_innocent(value) or is_path(value):
         return
-    if strength == "weak" and not _looks_random(value):
+    if strength == "weak" and not looks_random(value):
         return
     if _SCHEME.match(value):
         start += len(_SCHEME.match(value)[0])  # type: ignore[index]
     yield Hit(start, end, "password" if strength == "strong" else "secret")
-
-
-def _is_path(value: str) -> bool:
-    """A file name and not base64 that begins with a slash."""
-    return not value.startswith("/") or all(len(part) <= 24 for part in value.split("/"))  # noqa: PLR2004
-
-
-def _looks_random(value: str) -> bool:
-    """Long enough, and not one lower-case word: digits, mixed case or symbols."""
-    if value.isdigit():
-        return len(value) >= 6  # noqa: PLR2004
-    if len(value) < _WEAK_LENGTH or " " in value.strip():
-        return False
-    mixed = value != value.lower() and value != value.upper()
-    return any(char.isdigit() for char in value) or mixed or len(value) >= 24  # noqa: PLR2004

@@ -90,6 +90,7 @@ _PROVIDERS = (
     _rule("token", "eyj", r"(?<![\w.])eyJ[\w-]{6,4096}\.(?:eyJ)?[\w-]{4,8192}(?:\.[\w-]{0,8192}){0,3}"),
     _rule("token", "shpat_¦shpss_¦shpca_¦shppa_", _B + r"shp(?:at|ss|ca|pa)_[A-Fa-f0-9]{32}"),
     _rule("token", "sq0¦eaaa", _B + r"(?:sq0(?:atp|csp|idp)-[\w-]{20,60}|EAAA[\w-]{56,64})"),
+    _rule("key", "hrku-", _B + r"HRKU-[0-9a-zA-Z_-]{32,80}"),
     _rule("token", "atlasv1", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,120}"),
     _rule("token", "lin_api_¦ntn_¦figd_¦pmak-¦dp.pt.¦dp.st.¦pul-¦sntrys_¦sntryu_¦fo1_¦sgp_¦xkeysib-", _B + r"(?:lin_api_\w{30,64}|ntn_\w{40,64}|figd_[\w-]{30,64}|PMAK-[a-f0-9-]{50,80}|dp\.[ps]t\.[\w.]{30,80}|pul-[a-f0-9]{40}|sntry[su]_[\w+/=]{40,400}|fo1_[\w-]{40,64}|sgp_\w{40,100}|xkeysib-[a-f0-9]{64}-\w{16})"),
     _rule("token", "atatt3¦atbb¦atctt3", _B + r"(?:AT[AC]TT3[\w=-]{50,400}|ATBB[A-Za-z0-9]{28,40})"),

@@ -10,7 +10,7 @@ from logagent.analysis._redact_view import Hit, View
 # -- e-mail --------------------------------------------------------------------------------------------------------
 
 _EMAIL = re.compile(
-    r"(?P<local>[A-Za-z0-9._%+'-]{1,64})@(?P<domain>(?:[A-Za-z0-9-]{1,63}\.){1,8}(?P<tld>[A-Za-z]{2,24}))(?![\w-])"
+    r"(?P<local>[A-Za-z0-9\u00c0-\u024f._%+'-]{1,64})@(?P<domain>(?:[A-Za-z0-9-]{1,63}\.){1,8}(?P<tld>[A-Za-z]{2,24}))(?![\w-])"
 )
 _GENERIC = frozenset(
     "com org net edu gov mil int info biz name pro dev app aero jobs museum coop mobi travel tel asia cat post "
@@ -67,7 +67,7 @@ _GROUPED = re.compile(r"\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}\Z|\d{4}([ -])\d{6}\2\d{
 _CARD_WORDS = re.compile(r"(?i:card|\bpan\b|pan=|credit|debit|visa|mastercard|amex|卡号|银行卡|信用卡)")
 _ID_KEY = re.compile(
     r"(?i:(?:\b|[_\W]|^)(?:[\w.-]{0,40}_?ids?|\w{0,20}Id|offset|lsn|seq\w{0,8}|timestamp|ts|nanos?|time|epoch|version"
-    r"|waybill|tracking\w{0,8}|resourceversion|ean|gtin|isbn|imei|serial|build|commit|order|invoice|job|trace|span))"
+    r"|waybill|\w{0,20}_(?:no|nr|num|number|ref)|tracking\w{0,8}|resourceversion|ean|gtin|isbn|imei|serial|build|commit|order|invoice|job|trace|span))"
     r"[\"']?\s{0,2}[:=#]?\s{0,2}[\"']?\Z"
 )
 _BRANDS: tuple[tuple[int, int, int, frozenset[int]], ...] = (

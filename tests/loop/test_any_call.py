@@ -40,7 +40,7 @@ class Watched(ListStore):
 
 
 @given(st.sampled_from([*REGISTRY.tools, "grep", ""]), _ARGUMENTS)
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_call_is_answered_and_stays_in_scope(tool: str, arguments: str) -> None:
     store = Watched(incident())
     made = context(store)

@@ -141,6 +141,6 @@ class Matcher:
                 if cues := self._by_word.get(word[start:end]):
                     found.update(dict.fromkeys(cues))
         if len(self._seen) >= _REMEMBERED:
-            self._seen.clear()
-        self._seen[word] = tuple(found)
-        return self._seen[word]
+            self._seen = {}
+        cues_found = self._seen[word] = tuple(found)
+        return cues_found

@@ -91,7 +91,7 @@ class Hit:
 
 
 class Catalogue:
-    """The list, ready to read lines with. Answers are remembered by text; not safe to share between threads."""
+    """The list, ready to read lines with. Answers are remembered by text. Safe to share between threads."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         rows: Sequence[Mapping[str, Any]] = data["entries"]
@@ -134,7 +134,7 @@ class Catalogue:
         found = self._change.get(text)
         if found is None:
             if len(self._change) >= _MOST_TEXTS:
-                self._change.clear()
+                self._change = {}
             found = self._change[text] = tuple(hit.id for hit in self._changes.text(text))
         return found
 
@@ -149,11 +149,12 @@ class Catalogue:
             event: whether the record is a platform event.
         """
         key = (text, owner, event)
-        if key not in self._read:
-            if len(self._read) >= _MOST_TEXTS:
-                self._read.clear()
-            self._read[key] = self._find(text, owner, event=event)
-        return self._read[key]
+        if key in (known := self._read):
+            return known[key]
+        if len(known) >= _MOST_TEXTS:
+            self._read = {}  # a new one: another thread may be reading the old one
+        found = self._read[key] = self._find(text, owner, event=event)
+        return found
 
     def _find(self, text: str, owner: str, *, event: bool) -> Hit | None:
         whole = self._mechanisms.text(text)

@@ -180,14 +180,16 @@ def _place_in_window(study: Study, conclusion: Conclusion, top: Suspect) -> None
     begin = conclusion.onset[1]
     first = next((fact for fact in top.facts if fact.onset == conclusion.onset), None)
     opens = begin - window.start <= _OPENS * window.length
-    if study.asked:
-        before = begin < study.asked[0]
-    else:
-        before = opens and first is not None and first.kind in ("episode", "needle")
-    if before:
+    there = opens and first is not None and _already_there(first)
+    if begin < study.asked[0] if study.asked else there:
         conclusion.onset_kind = "before_window"
     elif first is not None and _is_first_line(study, first, begin):
         conclusion.onset_kind = "exact"
+
+
+def _already_there(fact: Fact) -> bool:
+    """Whether a fact that opens the window says nothing about a beginning inside it."""
+    return fact.kind in ("episode", "needle") or figures.word(fact, "novelty") == "present"
 
 
 def _is_first_line(study: Study, fact: Fact, begin: float) -> bool:

@@ -92,6 +92,14 @@ def test_the_first_line_of_a_new_pattern_is_an_exact_onset() -> None:
     assert found.conclusion.onset[1] == T0 + 1000
 
 
+def test_a_fault_that_opens_the_window_began_before_it() -> None:
+    rng = random.Random(7)
+    events = sort(traffic(rng, "booking", 0, 1800, 8) + errors([3, *times(rng, 3, 1795, 120)]))
+    found = survey(events, catalogue())
+    assert found.conclusion.verdict == "cause"
+    assert found.conclusion.onset_kind == "before_window"
+
+
 def test_one_event_is_enough_to_ask_about() -> None:
     found = survey([line(0, "booking", INFO, "ready")], catalogue())
     assert found.conclusion.verdict == "no_anomaly"

@@ -122,7 +122,7 @@ def diagnose(folder: Path, truth: Mapping[str, Any]) -> tuple[Diagnosis, str]:
     options = RunOptions(
         files=(str(_logs(folder)),),
         since=window.get("from"),
-        until=_after(window.get("to")),
+        until=window.get("to"),
         use_model=False,
         save=False,
     )
@@ -130,14 +130,6 @@ def diagnose(folder: Path, truth: Mapping[str, Any]) -> tuple[Diagnosis, str]:
         diagnosis = session.run()
         digest = render_digest(session.findings) if session.findings else ""
     return diagnosis, digest
-
-
-def _after(text: str | None) -> str | None:
-    """The end of the window is its last document: a millisecond later, since windows are half-open."""
-    if not text:
-        return None
-    at = datetime.fromisoformat(text)
-    return datetime.fromtimestamp(at.timestamp() + 0.001, at.tzinfo).isoformat()
 
 
 def _mark(row: Row, truth: Mapping[str, Any], decisive: Mapping[str, Any], diagnosis: Diagnosis, digest: str) -> None:

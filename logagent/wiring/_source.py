@@ -19,6 +19,8 @@ FRESH = timedelta(minutes=10)
 DEFAULT_SINCE = timedelta(minutes=30)
 AROUND = timedelta(minutes=15)
 WEEK = timedelta(days=8)
+INSTANT = timedelta(milliseconds=1)
+"""Windows are half-open; the instant that a person names as their end belongs to them."""
 REQUESTS = {"quick": 25, "standard": 60, "deep": 120}
 
 
@@ -147,16 +149,17 @@ def _window(
         return TimeWindow(at - AROUND, at + AROUND), 0.0, at.timestamp()
     whole = embedded and options.since is None and options.until is None
     if whole and description.first is not None and description.last is not None:
-        return TimeWindow(description.first, description.last + timedelta(milliseconds=1)), 0.0, None
+        return TimeWindow(description.first, description.last + INSTANT), 0.0, None
     lag = min(description.lag_seconds or 0.0, 300.0) if not embedded else 0.0
     start = parse_time(options.since, now, zone) if options.since else None
     if options.until is not None:
         end = parse_until(options.until, start, now, zone) if start else parse_time(options.until, now, zone)
+        end += INSTANT
         lag = 0.0
     else:
         end = now - timedelta(seconds=lag)
         if embedded:
-            end += timedelta(milliseconds=1)
+            end += INSTANT
     if start is None:
         start = (description.first if embedded and description.first else None) or end - DEFAULT_SINCE
     if start >= end:

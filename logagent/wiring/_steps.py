@@ -23,6 +23,7 @@ def next_steps(
         _slots(findings, leading),
         words=_product_words(findings, leading),
         lang=words.texts.language,
+        checks=_first_checks(findings, leading, words.texts.language),
     )
     steps = [
         NextStep(
@@ -54,6 +55,15 @@ def next_steps(
     return steps
 
 
+def _first_checks(findings: Findings, leading: Hypothesis, language: str) -> tuple[str, ...]:
+    """What the mechanism list advises to look at first, in words."""
+    entry = findings.analysis.window.catalogue.entries.get(leading.mechanism_id or "")
+    if entry is None:
+        return ()
+    key = "zh" if language.startswith("zh") else "en"
+    return tuple(entry.first_checks.get(key) or entry.first_checks.get("en", ()))
+
+
 def _slots(findings: Findings, leading: Hypothesis) -> dict[str, str]:
     """Values for the templates: platform fields of the suspect's own records, and what code made for this run."""
     service = leading.entity.get("service.name", "")
@@ -77,7 +87,23 @@ def _slots(findings: Findings, leading: Hypothesis) -> dict[str, str]:
         for name, value in own.items():
             if value:
                 slots.setdefault(name, value)
+    slots.update(_named(findings, templates))
     return {name: value for name, value in slots.items() if value}
+
+
+def _named(findings: Findings, templates: list[int]) -> dict[str, str]:
+    """Host, port, database and topic that a mechanism line of the suspect names."""
+    hits = findings.analysis.window.hits
+    for template in templates:
+        hit = hits.get(template)
+        if hit is None or hit.weak:
+            continue
+        named = {key: hit.names[key] for key in ("port", "database", "topic") if hit.names.get(key)}
+        host, _, port = (hit.names.get("endpoint") or "").rpartition(":")
+        if host:
+            named.setdefault("port", port)
+        return named
+    return {}
 
 
 def _product_words(findings: Findings, leading: Hypothesis) -> str:

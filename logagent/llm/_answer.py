@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from logagent.errors import ModelProtocolError
+from logagent.llm._arguments import is_cut
 from logagent.llm._deltas import MessageMerger, Slot
 from logagent.llm._sse import MAX_EVENT_BYTES, Event, EventDecoder
 
@@ -86,7 +87,7 @@ class AnswerReader:
             self._form = "json"
             self._keep(self._head)
         if self._form == "sse":
-            self._on_events(self._events.end())
+            self._on_events([event for event in self._events.end() if not _is_half(event.data)])
         else:
             self._read_body(b"".join(self._body).decode("utf-8", "replace"))
         return Answer(
@@ -128,7 +129,8 @@ class AnswerReader:
         try:
             value = json.loads(text.strip().removeprefix("\ufeff"), strict=False)
         except (ValueError, RecursionError):
-            self._junk.append(text.strip())
+            if not _is_half(text):
+                self._junk.append(text.strip())
             return
         if isinstance(value, list) and any(isinstance(each, dict) and "choices" in each for each in value):
             for each in value:  # a stream that was collected into a list
@@ -197,6 +199,11 @@ class AnswerReader:
     def _take_usage(self, usage: object) -> None:
         if isinstance(usage, dict) and any(isinstance(each, int) for each in usage.values()):
             self._usage = usage
+
+
+def _is_half(text: str) -> bool:
+    """Whether a connection that broke left the beginning of a JSON object."""
+    return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") and is_cut(text)
 
 
 def _is_error(value: Mapping[str, object]) -> bool:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 _MAX_TEXT: Final = 400
@@ -61,6 +61,13 @@ class Failure:
     def text(self) -> str:
         """All that can be matched, lower case."""
         return f"{self.code} {self.type} {self.message} {self.body}".lower()
+
+    def without(self, secret: str) -> "Failure":
+        """The same where a secret of ours, which some proxies echo, is masked."""
+        if not secret or secret not in self.message + self.body:
+            return self
+        message, body = (text.replace(secret, "<api key>") for text in (self.message, self.body))
+        return replace(self, message=message, body=body)
 
     @property
     def said(self) -> str:

@@ -73,6 +73,7 @@ class Run:
         """Send until something that reads as an answer comes."""
         state = self.state
         while True:
+            self._check_deadline()
             body = build_body(self.ask, state)
             offer = self._offer(body)
             text = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
@@ -86,6 +87,13 @@ class Run:
                 return read_answer(answer, offer)
             self._react(failure, body, limit)
 
+    def _check_deadline(self) -> None:
+        left = self._left()
+        if left is not None and left <= 0:
+            self._fail(
+                Failure(transport="timeout", message="the deadline of the investigation has passed"), "transient"
+            )
+
     def _offer(self, body: dict[str, object]) -> Offer:
         cap = body.get(self.state.record.now.cap_field)
         return Offer(
@@ -98,6 +106,7 @@ class Run:
 
     def _react(self, failure: Failure, body: dict[str, object], limit: str) -> None:
         """Prepare the next request, or raise what ends this one."""
+        failure = failure.without(self.state.endpoint.api_key)
         kind = classify(failure)
         change = None if kind in _ABOUT_SIZE else adapt(failure, body, self.state.record.now)
         if change is not None and self._changes < MAX_CHANGES:

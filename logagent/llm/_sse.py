@@ -42,6 +42,7 @@ class EventDecoder:
         self._data: list[str] = []
         self._name = ""
         self._size = 0
+        self._partial = 0
         self._at_start = True
         self._after_cr = False
 
@@ -78,10 +79,12 @@ class EventDecoder:
             self._line.clear()
         if rest:
             self._line.append(rest)
-        self._check_size(len(rest))
+            self._partial += len(rest)
+            self._check_size()
         return events
 
     def _on_line(self, line: str) -> list[Event]:
+        self._partial = 0
         if not line:
             return self._dispatch()
         if line.startswith("{"):
@@ -90,18 +93,19 @@ class EventDecoder:
         value = value.removeprefix(" ")
         if field == "data":
             self._data.append(value)
+            self._size += len(value)
+            self._check_size()
         elif field == "event":
             self._name = value
         return []
 
     def _dispatch(self) -> list[Event]:
-        self._size = 0
         name, lines = self._name, tuple(self._data)
         self._name = ""
         self._data.clear()
+        self._size = 0
         return [Event(name, lines)] if lines else []
 
-    def _check_size(self, more: int) -> None:
-        self._size += more
-        if self._size > self._limit:
+    def _check_size(self) -> None:
+        if self._size + self._partial > self._limit:
             raise ModelProtocolError(f"The model endpoint sent one event of more than {self._limit // 2**20} MiB.")

@@ -167,21 +167,17 @@ def as_text(messages: Sequence[Message], tools: Sequence[ToolDeclaration]) -> li
     for message in messages:
         if message.role == "tool":
             told.append(Message("user", ModelText(_result(names.get(message.call_id, "tool"), message.text))))
-        elif message.role == "assistant":
+        else:
             names.update({call.call_id: call.name for call in message.tool_calls})
             told.append(_told(message))
-        else:
-            told.append(message)
     return _with_instructions(told, tools)
 
 
 def _told(message: Message) -> Message:
-    """An assistant message in words; what stood after its call was invented, and is gone."""
-    if not message.tool_calls:
-        return message
+    """A message in words, with all markup of calls altered; what stood after a call was invented, and is gone."""
     blocks = [_block(call.name, _readable(call)) for call in message.tool_calls]
-    text = "\n\n".join([part for part in (message.text, *blocks) if part])
-    return Message("assistant", ModelText(text))
+    text = "\n\n".join(part for part in (defused(message.text), *blocks) if part)
+    return Message(message.role, ModelText(text))
 
 
 def _readable(call: ToolCall) -> dict[str, object]:

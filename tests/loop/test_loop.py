@@ -1,11 +1,14 @@
 import threading
 import time
 from dataclasses import replace
+from typing import Any
 
-from logagent.agent import AgentLimits, StopReason
+from logagent.agent import Agent, AgentLimits, StopReason
 from logagent.errors import StoreUnavailable
 from logagent.events import ModelReplied, RunEvent, ToolFinished
+from logagent.llm import ChatClient, Endpoint, Reply
 from logagent.testing import ScriptedModel, calls, hangs, http, raw, says, several, submit
+from logagent.tools import ToolRegistry
 from tests.loop.scene import GOOD, context, incident, investigate, texts
 from tests.loop.stores import ListStore
 
@@ -268,3 +271,36 @@ def test_a_secret_in_logs_question_or_arguments_never_reaches_the_endpoint() -> 
     assert "Tr0ub4dor-3" not in sent
     assert "jane.doe" not in sent
     assert "1 matched" in texts(model, "tool", 2)[1]
+
+
+class _Interrupted:
+    """A person presses Ctrl-C while the second answer is awaited."""
+
+    name, window = "interrupted", 32_768
+
+    def __init__(self, model: ChatClient) -> None:
+        self._model = model
+        self._asked = 0
+
+    def complete(self, *arguments: Any, **options: Any) -> Reply:
+        self._asked += 1
+        if self._asked > 1:
+            raise KeyboardInterrupt
+        return self._model.complete(*arguments, **options)
+
+    def estimate(self, *arguments: Any) -> int:
+        return self._model.estimate(*arguments)
+
+    def close(self) -> None:
+        self._model.close()
+
+
+def test_an_interrupt_keeps_what_was_found() -> None:
+    made = context()
+    with ScriptedModel([FIND]) as model:
+        client = _Interrupted(ChatClient(Endpoint(model.url, "scripted")))
+        outcome = Agent(client, ToolRegistry(), made).investigate("Why?", "digest")
+        client.close()
+    assert outcome.stop is StopReason.INTERRUPTED
+    assert list(made.ledger.rows) == ["E1", "E2"]
+    assert outcome.turns == 2

@@ -21,7 +21,7 @@ DATES = frozenset({"date", "date_nanos"})
 _STRINGS = TEXTS | EXACTS - {"boolean"}
 _NEVER = frozenset({"object", "nested", "geo_point", "binary", "histogram", "unmapped", "aggregate_metric_double"})
 
-_MOST_CHOICES = 4
+_MOST_CHOICES = 6
 _FULL = 0.995
 """Coverage from which no further field is added to a role."""
 _RARE = 0.001
@@ -47,7 +47,7 @@ def resolve(infos: Sequence[FieldInfo], overrides: Mapping[str, str] | None = No
     """Choose the fields of each role among those that exist.
 
     The order of the candidates decides first, then the type, the look of the values and the coverage. A role gets
-    further fields, at most 4, as long as the ones before leave events without it (several schemas in one pattern).
+    further fields, at most 6, as long as the ones before leave events without it (several schemas in one pattern).
 
     Args:
         infos: all known fields of the source.

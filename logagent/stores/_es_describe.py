@@ -165,7 +165,7 @@ class Describer:
 
     def _typed(self, caps: Mapping[str, Mapping[str, Any]]) -> ClusterFields:
         kinds = {name: frozenset(types) - {"unmapped"} for name, types in caps.items()}
-        types = {name: found for name, found in kinds.items() if found and not found <= {"object", "nested"}}
+        types = {name: found - {"object", "nested"} for name, found in kinds.items() if found - {"object", "nested"}}
         exact = {}
         for name, found in types.items():
             if found & TEXTS:
@@ -176,7 +176,8 @@ class Describer:
             elif not types_fit(types, name):
                 exact[name] = ""
         nested = frozenset(name for name, found in kinds.items() if "nested" in found)
-        return ClusterFields(types=types, nested=nested, exact=exact)
+        objects = frozenset(name for name, found in kinds.items() if found & {"object", "nested"})
+        return ClusterFields(types=types, nested=nested, objects=objects, exact=exact)
 
     def _infos(
         self, fields: ClusterFields, samples: Sequence[Mapping[str, Any]], coverage: Mapping[str, float]
@@ -449,7 +450,10 @@ def _plain(name: str) -> str:
 
 
 def _exists(name: str, fields: ClusterFields) -> dict[str, Any]:
-    clause = {"exists": {"field": name}}
+    clause: dict[str, Any] = {"exists": {"field": name}}
+    if name in fields.objects:  # `exists` on an object finds whatever has a field below it
+        below = [other for other in fields.types if other.startswith(f"{name}.")]
+        clause = {"bool": {"filter": [clause], "must_not": [{"exists": {"field": other}} for other in below]}}
     parent = fields.parent(name)
     return {"nested": {"path": parent, "query": clause}} if parent else clause
 

@@ -23,6 +23,8 @@ class ClusterFields:
     map: FieldMap = field(default_factory=FieldMap)
     types: Mapping[str, frozenset[str]] = field(default_factory=dict)
     nested: frozenset[str] = frozenset()
+    objects: frozenset[str] = frozenset()
+    """Names that are an object in some index, whatever they are in others."""
     exact: Mapping[str, str] = field(default_factory=dict)
     """Text field -> its keyword sub-field."""
     levels: Mapping[str, Mapping[Severity, tuple[str, ...]]] = field(default_factory=dict)

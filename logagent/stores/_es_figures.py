@@ -159,8 +159,10 @@ class Figures:
     ) -> dict[str, FieldCounts]:
         aggs: dict[str, Any] = {}
         for number, name in enumerate(names):
-            for place, choice in enumerate(self._exact(name)):
-                terms = {"terms": {"field": choice.exact, "size": size, "shard_size": max(100, 5 * size)}}
+            choices = self._exact(name)
+            each = size if len(choices) == 1 else _MOST_VALUES  # one value may be spread over several fields
+            for place, choice in enumerate(choices):
+                terms = {"terms": {"field": choice.exact, "size": each, "shard_size": max(100, 5 * each)}}
                 aggs[f"f{number}_{place}"] = self._nested(choice.name, terms)
             aggs[f"missing{number}"] = {"filter": self.clause(replace(query, node=Not(Exists(name))))}
         body = {"size": 0, "track_total_hits": True, "query": self.clause(query), "aggs": aggs}
@@ -252,13 +254,15 @@ def _field_counts(name: str, parts: Sequence[Mapping[str, Any]], size: int, miss
             counts[key_of(bucket)] += int(bucket["doc_count"])
     top = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     other = sum(int(part.get("sum_other_doc_count", 0)) for part in parts) + sum(count for _, count in top[size:])
+    cut = len(parts) > 1 and any(int(part.get("sum_other_doc_count", 0)) for part in parts)
     hidden = total - missing - sum(counts.values()) - sum(int(part.get("sum_other_doc_count", 0)) for part in parts)
     return FieldCounts(
         field=name,
         values=tuple(TermCount(value, count) for value, count in top[:size]),
         other=other + max(0, hidden),
         missing=missing,
-        approximate=hidden > _HIDDEN_SHARE * total
+        approximate=cut
+        or hidden > _HIDDEN_SHARE * total
         or any(int(part.get("doc_count_error_upper_bound", 0)) > 0 for part in parts),
     )
 

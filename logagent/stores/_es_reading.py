@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from logagent.errors import StoreQueryError
-from logagent.logs import Completeness, LogRecord, RecordId, WeightedRecord
+from logagent.fields import FieldChoice
+from logagent.logs import LogRecord, RecordId, WeightedRecord
 from logagent.query import LogQuery
 from logagent.stores._base import PAGE_LIMIT, SEARCH_LIMIT, Sample, ScanPage, SearchPage
 from logagent.stores._es_answers import completeness_of, hits_of, merged, total_of
 from logagent.stores._es_bodies import documents, slices_of, sorting
-from logagent.stores._es_compile import Clause, all_of, in_window
+from logagent.stores._es_compile import Clause, all_of, any_of, in_window
 from logagent.stores._es_fields import ClusterFields
 from logagent.stores._es_records import record_of
 
@@ -115,27 +116,22 @@ class Reading:
         choices = [choice for choice in self.fields.choices("trace_id") if choice.exact]
         if not choices:
             return ScanPage((), None)
-        chosen: dict[str, list[str]] = {}
-        seen: list[Completeness] = []
-        for choice in choices:
-            answer = self.send("trace ids by time", self._trace_body(query, choice.exact, slices, ids), query.indices)
-            seen.append(completeness_of(answer))
-            chosen[choice.exact] = _keys(answer)[:ids]
+        answer = self.send("trace ids by time", self._trace_body(query, choices, slices, ids), query.indices)
+        seen = [completeness_of(answer)]
+        values = _keys(answer, len(choices))[:ids]
+        if not values:
+            return ScanPage((), None, seen[0])
+        by_id = any_of([{"terms": {choice.exact: values}} for choice in choices])
+        clause = all_of([self.clause(query), by_id])
         records: list[LogRecord] = []
-        for name, values in chosen.items():
-            if not values:
-                continue
-            clause = all_of([self.clause(query), {"terms": {name: values}}])
-            cursor: object | None = None
-            while len(records) < limit:
-                size = min(PAGE_LIMIT, limit - len(records))
-                page = self._scan_clause(clause, query.indices, size, cursor)
-                records += page.records
-                seen.append(page.completeness)
-                cursor = page.cursor
-                if cursor is None:
-                    break
-        records.sort(key=lambda one: (one.timestamp is None, one.timestamp))
+        cursor: object | None = None
+        while len(records) < limit:
+            page = self._scan_clause(clause, query.indices, min(PAGE_LIMIT, limit - len(records)), cursor)
+            records += page.records
+            seen.append(page.completeness)
+            cursor = page.cursor
+            if cursor is None:
+                break
         return ScanPage(tuple(records), None, merged(seen))
 
     def fetch(self, ids: Sequence[RecordId]) -> dict[RecordId, LogRecord]:
@@ -213,28 +209,27 @@ class Reading:
                 return list(hit["sort"])
         return None
 
-    def _trace_body(self, query: LogQuery, name: str, slices: int, ids: int) -> dict[str, Any]:
+    def _trace_body(self, query: LogQuery, choices: Sequence[FieldChoice], slices: int, ids: int) -> dict[str, Any]:
         """Ids of each slice in the order of the ids themselves, which has nothing to do with what happened."""
         size = min(_MOST_TERMS, max(1, -(-ids // slices)))
-        terms = {"field": name, "size": size, "order": {"_key": "asc"}, "execution_hint": "map"}
+        order = {"size": size, "order": {"_key": "asc"}, "execution_hint": "map"}
+        parts = [in_window(self.fields.time, part) for part in slices_of(query.window, slices)]
+        aggs = {f"ids{place}": {"terms": {"field": choice.exact, **order}} for place, choice in enumerate(choices)}
         return {
             "size": 0,
             "query": self.clause(query),
-            "aggs": {
-                "slice": {
-                    "filters": {
-                        "filters": [in_window(self.fields.time, part) for part in slices_of(query.window, slices)]
-                    },
-                    "aggs": {"ids": {"terms": terms}},
-                }
-            },
+            "aggs": {"slice": {"filters": {"filters": parts}, "aggs": aggs}},
         }
 
 
-def _keys(answer: Mapping[str, Any]) -> list[str]:
+def _keys(answer: Mapping[str, Any], fields: int) -> list[str]:
     """Chosen ids, in turns from each slice, each once."""
     aggregation = (answer.get("aggregations") or {}).get("slice") or {}
-    columns = [[one["key"] for one in part["ids"]["buckets"]] for part in aggregation.get("buckets") or ()]
+    columns = [
+        [str(one["key"]) for one in part[f"ids{place}"]["buckets"]]
+        for part in aggregation.get("buckets") or ()
+        for place in range(fields)
+    ]
     longest = max(map(len, columns), default=0)
     turns = (column[row] for row in range(longest) for column in columns if row < len(column))
     return list(dict.fromkeys(turns))

@@ -26,6 +26,7 @@ from logagent.stores._base import (
     TopValues,
 )
 from logagent.stores._es_answers import completeness_of, total_of
+from logagent.stores._es_bodies import MOST_FILTERS
 from logagent.stores._es_compile import Clause, Compiler
 from logagent.stores._es_describe import Described, Describer, nearby, no_index
 from logagent.stores._es_figures import Figures
@@ -135,6 +136,8 @@ class ElasticsearchStore:
 
     def count(self, measures: Sequence[Measure]) -> MeasuredSet:
         """Many figures in as few requests as possible."""
+        if len(measures) > MOST_FILTERS:
+            raise ValueError(f"{len(measures)} measures are asked for; at most {MOST_FILTERS} are possible")
         return self._figures().count(measures)
 
     def fetch(self, ids: Iterable[RecordId]) -> dict[RecordId, LogRecord]:

@@ -252,7 +252,7 @@ def timeline_title(line: Timeline, series: str, style: Style) -> str:
     if line.interval_seconds == 60:  # noqa: PLR2004 - a minute
         return style.say("timeline.minute", unit=unit if name == unit else f"{name}, {unit}")
     length = seconds(line.interval_seconds)
-    return style.say("timeline.head", name=unit if name == unit else style.comma(unit, name), seconds=length)
+    return style.say("timeline.head", name=unit if name == unit else f"{name}, {unit}", seconds=length)
 
 
 def marks(diagnosis: Diagnosis) -> list[TimelineEvent]:

@@ -123,9 +123,9 @@ def run(arguments: Sequence[str]) -> int:
 
 def _without_command(arguments: Sequence[str]) -> int:
     from logagent import __version__  # noqa: PLC0415
-    from logagent.cli._help import overview  # noqa: PLC0415
+    from logagent.cli._help import short_overview  # noqa: PLC0415
 
-    Console().out(f"logagent {__version__}" if arguments else overview(interface_texts()))
+    Console().out(f"logagent {__version__}" if arguments else short_overview(interface_texts()))
     return 0
 
 

@@ -6,6 +6,8 @@ from logagent.texts import Catalogue
 
 ORDER = ("diagnose", "ask", "demo", "patterns", "logs", "show", "verify", "cases", "doctor", "explain")
 """Commands as the help lists them: what is done most often first."""
+MAIN = ("diagnose", "ask", "demo", "patterns", "logs", "doctor")
+"""The ones that `logagent` alone describes."""
 
 _EXAMPLES = {
     "": ("logagent demo", "kubectl logs deploy/order-api --since=1h | logagent diagnose -"),
@@ -50,8 +52,18 @@ _EXAMPLES = {
 }
 
 
+def short_overview(texts: Catalogue) -> str:
+    """What `logagent` alone prints: twelve lines with two examples."""
+    say = texts.say
+    lines = [say("cli.help.tagline"), ""]
+    lines += [f"  {name:<9} {say(f'cli.commands.{name}')}" for name in MAIN]
+    lines.append(f"  {say('cli.help.also')}  {'  '.join(name for name in ORDER if name not in MAIN)}  --help")
+    lines += ["", f"{say('cli.help.examples')}:  {_EXAMPLES[''][0]}", f"  {_EXAMPLES[''][1]}"]
+    return "\n".join(lines)
+
+
 def overview(texts: Catalogue) -> str:
-    """What `logagent` alone and `logagent --help` print: twelve lines and a few."""
+    """What `logagent --help` prints: all commands."""
     say = texts.say
     lines = [say("cli.help.tagline"), ""]
     lines += [f"  {name:<9} {say(f'cli.commands.{name}')}" for name in ORDER]

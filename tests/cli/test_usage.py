@@ -197,7 +197,7 @@ def test_logagent_alone_is_a_short_help_with_two_examples(cli: Cli) -> None:
     assert result.code == 0
     assert "logagent demo" in result.out
     assert "kubectl logs" in result.out
-    assert len(result.out.splitlines()) <= 16
+    assert len(result.out.splitlines()) == 12
     assert max(map(len, result.out.splitlines())) <= 80
 
 
@@ -231,3 +231,10 @@ def test_a_code_is_explained_in_both_languages(cli: Cli, code: str) -> None:
     assert english.out.startswith(code.upper())
     assert "Exit status" in english.out
     assert "退出码" in chinese.out
+
+
+def test_a_window_of_more_than_seven_days_is_said_where_nobody_can_be_asked(cli: Cli) -> None:
+    told = cli("diagnose", "--es-url", "http://127.0.0.1:9", "--since", "9d")
+    assert "this window spans 9 days" in told.err
+    assert told.code == 3
+    assert "spans" not in cli("diagnose", "--es-url", "http://127.0.0.1:9", "--since", "9d", "--yes").err

@@ -179,7 +179,7 @@ def _digit(found: re.Match[str]) -> int:
 
 
 def row(pattern: Found, query: LogQuery, *, base: bool = True) -> Row:
-    """`spiking 3,904 | 12 | 13:58:11Z | order-api ERROR`, then the pattern's own text; without a baseline its count only."""
+    """`spiking 3,904 | 12 | 13:58:11Z | order-api ERROR`, then the text; its count only where there is no base."""
     worst = max(pattern.levels, default=None)
     level = Severity(worst).word.upper() if worst is not None else ""
     when = clock(pattern.first, query.window) if pattern.first else "-"

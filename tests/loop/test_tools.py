@@ -1,6 +1,7 @@
 """What the model reads, tool by tool: a changed word shows up here."""
 
 import re
+import time
 from dataclasses import replace
 
 import pytest
@@ -42,12 +43,21 @@ def test_identical_neighbours_are_folded() -> None:
 
 
 def test_a_huge_message_is_cut_at_both_ends_and_the_small_line_stays_visible() -> None:
-    store = with_last(message="start " + "x" * 1_000_000 + " the cause")
+    store = with_last(message="start " + "x" * 40_000 + " the cause")
     result = call(context(store), "search_logs", size=2)
     assert len(result.text) < 2_500
     assert re.search(r"…\[\+[0-9]+ chars\]", result.text)
     assert "the cause" in result.text
     assert result.text.count("\nE") == 2
+
+
+def test_of_a_giant_only_the_start_is_shown_and_soon() -> None:
+    records = [record(601 + at, f"start {at} " + "password=Tr0ub4dor " * 40_000) for at in range(5)]
+    started = time.process_time()
+    result = call(context(ListStore(records)), "search_logs", size=5)
+    assert time.process_time() - started < 15
+    assert "start 4" in result.text
+    assert "Tr0ub4dor" not in result.text
 
 
 def test_five_hundred_lines_are_capped_at_a_hundred_with_a_way_to_narrow() -> None:

@@ -45,14 +45,17 @@ def server(behaviours: Sequence[Callable[[socket.socket], None]]) -> Iterator[st
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:
-        for behave in behaviours:
-            connection, _ = listener.accept()
-            with connection:
-                connection.settimeout(5)
-                request = connection.recv(65_536)
-                while b"\r\n\r\n" not in request:
-                    request += connection.recv(65_536)
-                behave(connection)
+        with listener:  # a request that nobody expects is refused, not left waiting
+            for behave in behaviours:
+                connection, _ = listener.accept()
+                with connection, connection.makefile("rb") as request:
+                    length = next(
+                        int(line.split(b":")[1]) for line in request if line.lower().startswith(b"content-length")
+                    )
+                    while request.readline() not in {b"\r\n", b""}:
+                        pass
+                    request.read(length)
+                    behave(connection)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -60,7 +63,6 @@ def server(behaviours: Sequence[Callable[[socket.socket], None]]) -> Iterator[st
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
     finally:
         thread.join(timeout=5)
-        listener.close()
         assert not thread.is_alive()
 
 

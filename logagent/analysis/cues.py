@@ -18,6 +18,10 @@ _REMEMBERED = 50_000
 """Distinct words whose candidates are kept; then the memory starts anew."""
 
 
+_HEAD, _TAIL = 12_288, 4_096
+"""Characters of a line that are read; a cue further inside a longer one is missed."""
+
+
 class CueHit(NamedTuple):
     """One mechanism that a line states. Sorted: strong before weak, then the order of the list."""
 
@@ -101,7 +105,9 @@ class Matcher:
         return sorted(best.values())
 
     def line(self, line: str) -> list[CueHit]:
-        """Hits of one physical line, in order of precedence."""
+        """Hits of one physical line, in order of precedence; of a very long one its beginning and its end are read."""
+        if len(line) > _HEAD + _TAIL:
+            line = f"{line[:_HEAD]} {line[-_TAIL:]}"
         low = line.lower()
         candidates = self._candidates(low)
         hits: dict[str, CueHit] = {}

@@ -99,7 +99,7 @@ def _behind(context: Context, case: str, items: Sequence[str], options: "RunOpti
 def _read(context: Context, options: "RunOptions", limit: int, order: Literal["newest", "oldest"]) -> _Lines:
     from logagent.wiring import open_session  # noqa: PLC0415
 
-    quiet = replace(options, question=None)
+    quiet = replace(options, question=None, save=False)
     if options.services:  # here a service is a filter, not a focus
         fields = {**options.fields, "service": options.services}
         quiet = replace(quiet, fields=fields)

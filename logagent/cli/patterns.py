@@ -1,6 +1,7 @@
 """`logagent patterns`: the pattern table of a window. No model, ever."""
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, get_args
 
@@ -44,7 +45,7 @@ def patterns(
     wanted = tuple(word.strip() for word in only.split(",") if word.strip()) if only else ()
     for word in wanted:
         require_choice("--only", word, get_args(Change))
-    run = make_run_options(context, Asked(names=tuple(targets or ())), scope, None)
+    run = replace(make_run_options(context, Asked(names=tuple(targets or ())), scope, None), save=False)
     with (
         Progress(context.console, window_title(context, run)) as progress,
         open_session(context.settings, run, progress, context.stdin) as session,

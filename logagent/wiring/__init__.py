@@ -5,6 +5,7 @@ from typing import BinaryIO
 from logagent.diagnosis import Diagnosis
 from logagent.events import OnEvent
 from logagent.settings import RunOptions, Settings
+from logagent.wiring._doctor import DoctorCheck, doctor
 from logagent.wiring._recheck import requery
 from logagent.wiring._session import Session
 
@@ -28,4 +29,4 @@ def run(settings: Settings, options: RunOptions, on_event: OnEvent, stdin: Binar
         return session.run()
 
 
-__all__ = ["Session", "open_session", "requery", "run"]
+__all__ = ["DoctorCheck", "Session", "doctor", "open_session", "requery", "run"]

@@ -141,7 +141,7 @@ def _fields(fields: FieldMap) -> DoctorCheck:
 def _messages(store: LogStore, description: Description) -> DoctorCheck:
     choice = description.fields.first("message")
     if choice is None:
-        return DoctorCheck("messages", "fail", "no message field", "logagent config set fields.message FIELD", 5)
+        return DoctorCheck("messages", "fail", "no message field", 'name it: [profiles.NAME.fields] message = "FIELD" in config.toml', 5)
     plan = make_plan(RunOptions(), description, datetime.now(UTC))
     page = store.search(plan.scope.query(Term("", "error")), limit=1, exact_total=False)
     return DoctorCheck(
@@ -157,7 +157,7 @@ def _baseline(options: RunOptions, description: Description) -> DoctorCheck:
 
 def _model(settings: Settings) -> DoctorCheck:
     if not settings.llm.base_url or not settings.llm.model:
-        return DoctorCheck("model", "warn", "no model configured", "logagent config set llm.base_url URL")
+        return DoctorCheck("model", "warn", "no model configured", "export LOGAGENT_LLM_URL=URL LOGAGENT_MODEL=NAME")
     from logagent.wiring._model import probe  # noqa: PLC0415  # httpx is paid for with a model only
 
     try:

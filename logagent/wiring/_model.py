@@ -3,7 +3,7 @@
 import time
 from typing import TYPE_CHECKING, Literal
 
-from logagent.agent import Agent, AgentLimits, Outcome
+from logagent.agent import Agent, AgentLimits, Outcome, StopReason
 from logagent.analysis.redact import ModelText
 from logagent.diagnosis import Caveat, Cost, Hypothesis, ModelUse, NextStep
 from logagent.errors import ModelError, ModelUnavailable
@@ -155,6 +155,8 @@ def _told(session: "Session", findings: Findings, outcome: Outcome) -> Told:
     )
     told = Told(use)
     submission = outcome.submission
+    if outcome.stop is StopReason.INTERRUPTED:
+        session.caveats.append(session.interrupted())
     if submission is None:
         session.caveats.append(_stopped(session, outcome))
         return told

@@ -119,6 +119,10 @@ class Session:
         self.caveats.append(Caveat(code="interrupted", severity="warning", text=self.words.say("caveat.interrupted")))
         return self._save(self._finish(self.findings, None))
 
+    def interrupted(self) -> Caveat:
+        """Says that the run was stopped before its end."""
+        return Caveat(code="interrupted", severity="warning", text=self.words.say("caveat.interrupted"))
+
     def patterns(self, only: Sequence[str] = ()) -> list[Pattern]:
         """The pattern table of the window, without a model; with `only`, patterns of these changes."""
         found = self._finish(self._survey(), None).patterns

@@ -40,11 +40,11 @@ _INFO: Sequence[Text] = (
 )
 _DEBUG: Sequence[Text] = (
     lambda logs, service: f"Acquired lock lock:{service}:{logs.number(0, 9999)} after {logs.number(0, 40)}ms",
-    lambda logs, _: f"SQL: select * from items where id = {logs.number(0, 10**6)} -- {logs.number(1, 60)} ms",
+    lambda logs, _: f"SQL: items by id {logs.number(0, 10**6)} -- {logs.number(1, 60)} ms",
     lambda logs, _: f"Serialized payload of {logs.number(100, 90000)} bytes for request {logs.hexes(16)}",
 )
 _WARN: Sequence[Text] = (
-    lambda logs, _: f"Slow query took {logs.number(1000, 9000)}ms: select sum(amount) from ledger",
+    lambda logs, _: f"Slow query took {logs.number(1000, 9000)}ms: sum of amounts in ledger",
     lambda logs, _: f"Retry {logs.number(1, 5)}/5 calling http://{logs.service()}.prod.svc:8080/internal/v1",
     lambda logs, _: f"Connection pool usage at {logs.number(80, 100)}% (idle={logs.number(0, 20)})",
     lambda logs, _: f"Deprecated header X-Client-Id used by client {logs.address()}",
@@ -78,6 +78,9 @@ _FATAL: tuple[str, Text] = (
 class Logs:
     """A seeded source of log lines."""
 
+    dice: random.Random
+    pods: dict[str, list[str]]
+
     def __init__(self, seed: int = 7) -> None:
         self.dice = random.Random(seed)
         self.names = list(_SERVICES)
@@ -94,7 +97,7 @@ class Logs:
             yield json.dumps(self._record(START + index * step, service), separators=(",", ":")) + "\n"
 
     def number(self, low: int, high: int) -> int:
-        """low <= number < high."""
+        """A number from `low` on and below `high`."""
         return low + int(self.dice.random() * (high - low))
 
     def hexes(self, length: int) -> str:

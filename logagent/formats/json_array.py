@@ -23,9 +23,9 @@ def _starts_array(sample: Sample) -> bool:
 
 
 def _one_object_a_line(sample: Sample) -> bool:
-    return sum(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in sample.lines) * 2 >= len(
-        sample.lines
-    )
+    return len(sample.lines) > 1 and sum(
+        line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in sample.lines
+    ) * 2 >= len(sample.lines)
 
 
 def _read_all(text: str) -> Iterator[Event]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from logagent.formats._base import Format, Parse, Sample
 
-_PAIR = re.compile(r'([A-Za-z_@][\w.@/-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)')
+_PAIR = re.compile(r'(?<![^\s])([A-Za-z_@][\w.@/-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)')
 _FEWEST = 3
 _RENAMED = {"t": "time", "lvl": "level"}
 

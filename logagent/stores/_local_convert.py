@@ -1,19 +1,24 @@
 """Text of any log format -> JSON lines for the loader. What is JSON lines already is left as it is."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import orjson
 
 from logagent.formats import Event, Format, read_events, recognise
 from logagent.stores._local_load import LINE
+from logagent.stores._local_shape import respelled
 
 _HEAD_LINES = 400
 _HEAD_BYTES = 1 << 20
 _NEARLY_ALL = 0.9
+_WRAPPED = re.compile(r'"(?:hits|events|logs|logEvents|[rR]ecords|entries|items|data|results?)"\s*:\s*[\[{]')
+_SHOWN = 20_000
+"""Characters of a line that formats are recognised by."""
 
 
 @dataclass(slots=True)
@@ -31,9 +36,9 @@ def convert(source: Path, target: Path, now: datetime) -> Converted:
     """Recognise the format of a text and write its events as JSON lines, unless it is JSON lines already."""
     lines = _head(source)
     json_share = _json_share(lines)
-    if json_share >= _NEARLY_ALL and not _has_blank_lines(source):
+    if json_share >= _NEARLY_ALL and not (_spelled_twice(lines) or _has_blank_lines(source) or _is_document(lines)):
         return Converted("JSON lines", source)
-    found = recognise(lines)
+    found = recognise(lines, now)
     result = Converted(found.title, target, 0)
     with source.open(encoding="utf-8", errors="replace", newline="\n") as text, target.open("wb") as out:
         for event in _events(found, text, lines, now):
@@ -41,7 +46,7 @@ def convert(source: Path, target: Path, now: datetime) -> Converted:
             if event.fields is None:
                 result.unparsed += 1
                 continue
-            fields: dict[str, Any] = {LINE: event.line, **event.fields}
+            fields = respelled({LINE: event.line, **event.fields})
             out.write(orjson.dumps(fields, default=str, option=orjson.OPT_NON_STR_KEYS) + b"\n")
     result.records = (result.records or 0) - result.unparsed
     return result
@@ -61,14 +66,30 @@ def _head(source: Path) -> list[str]:
     with source.open("rb") as file:
         head = file.read(_HEAD_BYTES).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     lines = head.split("\n")
-    if len(head) >= _HEAD_BYTES and len(lines) > 1:
-        lines.pop()  # cut in the middle
-    return [line.rstrip("\r") for line in lines if line.strip()][:_HEAD_LINES]
+    if len(lines) > 1:
+        lines.pop()  # empty, or cut in the middle
+    return [line.rstrip("\r")[:_SHOWN] for line in lines if line.strip()][:_HEAD_LINES]
 
 
 def _json_share(lines: list[str]) -> float:
-    objects = sum(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines)
+    objects = sum(line.lstrip()[:1] == "{" and (len(line) == _SHOWN or line.rstrip()[-1:] == "}") for line in lines)
     return objects / len(lines) if lines else 0.0
+
+
+def _spelled_twice(lines: list[str]) -> bool:
+    for line in lines:
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if respelled(record) != record:
+            return True
+    return False
+
+
+def _is_document(lines: list[str]) -> bool:
+    """One line that holds many records, such as a search answer."""
+    return len(lines) == 1 and _WRAPPED.search(lines[0], 0, _SHOWN) is not None
 
 
 def _has_blank_lines(source: Path) -> bool:

@@ -227,6 +227,7 @@ class Loader:
         self._connection.execute(f"UPDATE logs SET ts = NULL WHERE {ABSURD}")
         if self._scalar("SELECT count(*) FROM logs WHERE ts IS NOT NULL"):
             return False
+        self._notes.append("LA308: no time found; the order of the lines is used, one line a second from 1970")
         self._connection.execute(
             "CREATE OR REPLACE TABLE logs AS SELECT * REPLACE (make_timestamp(rowid * 1000000) AS ts) FROM logs"
         )
@@ -277,7 +278,8 @@ def _learn_lines(lines: Iterable[bytes], shape: Shape) -> None:
 def _learn_keys(shape: Shape, path: tuple[str, ...], names: Sequence[str] | None) -> None:
     parent = shape.at(path)
     for name in names or ():
-        if name not in parent.children and len(parent.children) < MOST_FIELDS:
+        if name.lower() not in parent.spelled and len(parent.children) < MOST_FIELDS:
+            parent.spelled.add(name.lower())
             parent.children[name] = Shape({"string": 1})
 
 

@@ -20,6 +20,8 @@ class Shape:
     """How often each of object, array, string, long, double, boolean was seen (null is not counted)."""
     children: dict[str, "Shape"] = field(default_factory=dict)
     samples: list[str] = field(default_factory=list)
+    spelled: set[str] = field(default_factory=set)
+    """Keys of `children` in lower case."""
 
     @property
     def mixed(self) -> bool:
@@ -68,6 +70,9 @@ class Shape:
         for key, inner in value.items():
             child = self.children.get(key)
             if child is None:
+                if key.lower() in self.spelled:
+                    continue  # DuckDB does not hold names apart by case; `respelled` has done it where it was seen
+                self.spelled.add(key.lower())
                 if depth and len(self.children) >= _MOST_CHILDREN:
                     continue
                 child = self.children[key] = Shape()
@@ -87,6 +92,18 @@ class Shape:
         for key in path:
             shape = shape.children[key]
         return shape
+
+
+def respelled(value: object) -> object:
+    """The value with keys that differ only in case made different: `Code` and `code` become `Code` and `code_2`."""
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, object] = {}
+    seen: dict[str, int] = {}
+    for key, inner in value.items():
+        count = seen[key.lower()] = seen.get(key.lower(), 0) + 1
+        found[key if count == 1 else f"{key}_{count}"] = respelled(inner)
+    return found
 
 
 _KINDS = {dict: "object", list: "array", str: "string", int: "long", float: "double", bool: "boolean"}

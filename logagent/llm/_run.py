@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NoReturn
 
 from logagent.analysis.redact import ModelText
-from logagent.errors import ModelProtocolError
 from logagent.llm._adapt import MAX_CHANGES, adapt
-from logagent.llm._answer import Answer
 from logagent.llm._body import Ask, build_body
 from logagent.llm._classify import Kind, allowed_cap, classify, fits_without_cap, learned_window
 from logagent.llm._errors import to_error
-from logagent.llm._failure import Failure, from_body, is_page, read_failure
+from logagent.llm._failure import Failure
+from logagent.llm._fault import find_fault
 from logagent.llm._reply import Meaning, Offer, read_answer
 from logagent.llm._retry import MAX_TRIES, MAX_WAIT, POLL, asked_wait, backoff, demands_retry, forbids_retry
 from logagent.llm._shrink import shrink
@@ -30,6 +29,7 @@ _PROMISED: Final = (
 )
 _NOT_RUN: Final = "(a tool call that could not be read)"
 _LEAST_CAP: Final = 64
+_FILTERED_STATUS: Final = 400
 _ABOUT_SIZE: Final = frozenset({"overflow", "lower_cap"})
 _FINAL_LIMITS: Final = frozenset({"deadline", "total"})
 
@@ -79,7 +79,7 @@ class Run:
             text = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
             try:
                 answer = state.connection.ask(state.endpoint.chat_url, text, state.headers, self.deadline)
-                failure, limit = _fault(answer, state.endpoint.chat_url_shown), ""
+                failure, limit = find_fault(answer, state.endpoint.chat_url_shown), ""
                 state.answered = True
             except state.connection.failed as failed:
                 failure, limit = failed.failure, failed.limit
@@ -282,35 +282,3 @@ class Run:
         first = what not in self._once
         self._once.add(what)
         return first
-
-
-_FILTERED_STATUS: Final = 400
-
-
-def _fault(answer: Answer, url: str) -> Failure | None:
-    """What is wrong with a 200 answer before its words are read.
-
-    Raises:
-        ModelProtocolError: it is no chat completion at all.
-    """
-    if answer.error is not None:
-        failure = from_body(answer.error)
-        if not (failure.message or failure.code or failure.type or failure.status):
-            if isinstance(answer.error, dict) and "choices" in answer.error:
-                return Failure(message="an answer without choices")
-            raise ModelProtocolError(f"{url} answered with JSON that is no chat completion.", code="LA506")
-        return failure
-    if answer.any_delta:
-        ended = answer.finish or answer.done or not answer.streamed
-        return None if ended else Failure(transport="cut", message="the answer ended without a finish reason")
-    if answer.junk:
-        raise _no_completion(answer.junk, url)
-    return Failure(message="an empty answer" if not answer.streamed else "the stream ended before it began")
-
-
-def _no_completion(junk: str, url: str) -> ModelProtocolError:
-    said = read_failure(200, junk).said
-    kind = "a page" if is_page(junk) else "text that is no chat completion"
-    values = {"url": url, "reason": said[:200]}
-    hint = "Check the base URL of the model endpoint; most end in /v1."
-    return ModelProtocolError(f"{url} answered with {kind}: {said}", code="LA506", hint=hint, values=values)

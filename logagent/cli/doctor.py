@@ -59,13 +59,13 @@ def doctor(
 
 
 def _checks(context: Context, names: tuple[str, ...], areas: tuple[str, ...]) -> "list[DoctorCheck]":
-    from logagent.wiring import _doctor  # noqa: PLC0415
+    from logagent import wiring  # noqa: PLC0415
 
     run = make_run_options(context, Asked(names=names), NO_SCOPE, None)
     wanted = tuple(area for area in areas if area != "terminal")
-    checks = _doctor.doctor(context.settings, run, wanted) if wanted else []
+    checks = wiring.doctor(context.settings, run, wanted) if wanted else []
     if "terminal" in areas:
-        checks.append(_doctor.DoctorCheck("terminal", "ok", _terminal(context.console)))
+        checks.append(wiring.DoctorCheck("terminal", "ok", _terminal(context.console)))
     return checks
 
 

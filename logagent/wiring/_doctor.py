@@ -141,7 +141,13 @@ def _fields(fields: FieldMap) -> DoctorCheck:
 def _messages(store: LogStore, description: Description) -> DoctorCheck:
     choice = description.fields.first("message")
     if choice is None:
-        return DoctorCheck("messages", "fail", "no message field", 'name it: [profiles.NAME.fields] message = "FIELD" in config.toml', 5)
+        return DoctorCheck(
+            "messages",
+            "fail",
+            "no message field",
+            'name it: [profiles.NAME.fields] message = "FIELD" in config.toml',
+            5,
+        )
     plan = make_plan(RunOptions(), description, datetime.now(UTC))
     page = store.search(plan.scope.query(Term("", "error")), limit=1, exact_total=False)
     return DoctorCheck(

@@ -116,7 +116,7 @@ class Session:
         """What is known after an interrupt, judged by rule; None before the survey is complete."""
         if self.findings is None:
             return None
-        self.caveats.append(Caveat(code="interrupted", severity="warning", text=self.words.say("caveat.interrupted")))
+        self.caveats.append(self.interrupted())
         return self._save(self._finish(self.findings, None))
 
     def interrupted(self) -> Caveat:

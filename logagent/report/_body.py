@@ -69,8 +69,7 @@ def _marks(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     lines = []
     for one in kept:
         word = style.say(f"mark.{one.kind}")
-        label = "" if clean(one.label).casefold() == one.kind else clean(one.label)
-        row = f"  {style.clock(one.at)}  {pad(word, width)}  {label}".rstrip()
+        row = f"  {style.clock(one.at)}  {pad(word, width)}  {_facts.mark_label(one)}".rstrip()
         lines.append(fit(row, style.columns, style.ellipsis))
     if len(found) > len(kept):
         lines.append("  " + style.say("more.marks", n=len(found) - len(kept)))

@@ -255,6 +255,12 @@ def timeline_title(line: Timeline, series: str, style: Style) -> str:
     return style.say("timeline.head", name=unit if name == unit else f"{name}, {unit}", seconds=length)
 
 
+def mark_label(one: TimelineEvent) -> str:
+    """What a mark says beyond its kind."""
+    label = clean(one.label)
+    return "" if label.casefold() == one.kind else label
+
+
 def marks(diagnosis: Diagnosis) -> list[TimelineEvent]:
     """Marks on the timeline in order of time, each once."""
     if diagnosis.timeline is None:

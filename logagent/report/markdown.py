@@ -15,6 +15,8 @@ NAMES = ("md",)
 LARGEST = 60_000
 """Characters: GitHub accepts 65,536."""
 _WIDTH = 60
+_VALUES = 3
+"""Values shown of a dimension; how many were left out is said."""
 _EVERYTHING = (5, 200, 60)
 _STEPS = (_EVERYTHING, (1, 60, 40), (0, 30, 20), (0, 0, 10))
 """Samples a row, rows, patterns: tried in this order until the report fits."""
@@ -90,7 +92,8 @@ def _timeline(diagnosis: Diagnosis, style: Style) -> list[str]:
     ]
     rows.append(style.say("timeline.peak", count=number(peak.count), at=style.minute(peak.at)))
     rows += [
-        f"{style.clock(one.at)}  {style.say(f'mark.{one.kind}')}  {clean(one.label)}" for one in _facts.marks(diagnosis)
+        f"{style.clock(one.at)}  {style.say(f'mark.{one.kind}')}  {_facts.mark_label(one)}".rstrip()
+        for one in _facts.marks(diagnosis)
     ]
     return [*_title(style, "timeline"), *fence(rows, "text")]
 
@@ -121,7 +124,7 @@ def _pattern(one: Pattern, style: Style) -> list[str]:
 def _where(diagnosis: Diagnosis, style: Style) -> list[str]:
     rows = []
     for radius in diagnosis.blast_radius:
-        for value in radius.values:
+        for value in radius.values[:_VALUES]:
             bad = "-" if value.share_in_anomaly is None else rounded(value.share_in_anomaly)
             good = "-" if value.share_in_baseline is None else rounded(value.share_in_baseline)
             rows.append([code(radius.dimension), code(value.value), number(value.affected_events), bad, good])
@@ -129,7 +132,9 @@ def _where(diagnosis: Diagnosis, style: Style) -> list[str]:
         return []
     header = [style.say(f"label.{key}") for key in ("dimension", "value", "now", "failing", "healthy")]
     names = list(dict.fromkeys(name for radius in diagnosis.blast_radius for name in radius.unaffected))
-    tail = ["", style.say("where.unaffected", names=", ".join(code(name) for name in names))] if names else []
+    more = sum(max(0, len(radius.values) - _VALUES) for radius in diagnosis.blast_radius)
+    tail = ["", style.say("more.values", n=more)] if more else []
+    tail += ["", style.say("where.unaffected", names=", ".join(code(name) for name in names))] if names else []
     return [*_title(style, "where"), *_table(header, rows), *tail]
 
 

@@ -74,7 +74,7 @@ def classify(findings: Findings, patterns: Sequence[PatternFinding]) -> None:
     """new, spiking, rising, steady, falling or vanished, by G-test and Benjamini-Hochberg (ux.md 3.1)."""
     bad, good = findings.bad.seconds, sum(one.seconds for one in findings.good)
     tested = [p for p in patterns if good > 0 and p.count + p.baseline_count > 0]
-    chances = [g_test(p.count, bad, p.baseline_count, good) for p in tested]
+    chances = [g_test(p.count, p.baseline_count, bad, good) for p in tested]
     for pattern, significant in zip(tested, benjamini_hochberg(chances), strict=True):
         pattern.change = _change(pattern, significant)
     for pattern in patterns:

@@ -1,15 +1,16 @@
 """The digest as the model reads it: one row a line, most telling first, within a budget (prompts.md 3).
 
-The text is raw: the caller redacts, sanitises and frames it before it goes anywhere.
+Log text in it is masked before it is cut; the loop masks and frames the whole once more.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from logagent.analysis.facts import Fact
 from logagent.diagnosis import Point
 from logagent.logs import instant, iso
 from logagent.triage._findings import Findings, PatternFinding
 
+Clean = Callable[[str], str]
 CHARS_PER_TOKEN = 4
 SAMPLE = 240
 FILL_TOKENS = 2_500
@@ -19,12 +20,15 @@ LIFT = 2.0
 BARS = "▁▂▃▄▅▆▇█"
 
 
-def render_digest(findings: Findings, budget: int = 6_000) -> str:
-    """The digest, at most `budget` tokens (characters / 4); what was dropped is counted in the section's head."""
-    head = [*_scope(findings), *_trouble(findings), *_suspects(findings)]
+def render_digest(findings: Findings, budget: int = 6_000, clean: Clean = str) -> str:
+    """The digest, at most `budget` tokens (characters / 4); what was dropped is counted in the section's head.
+
+    `clean` masks and sanitises log text; it is applied before anything is cut, so that half a secret cannot pass.
+    """
+    head = [*_scope(findings), *_trouble(findings, clean), *_suspects(findings, clean)]
     tail = [*_where(findings), *_absent(findings)]
     room = (budget - 30) * CHARS_PER_TOKEN - sum(len(line) + 1 for line in head + tail)
-    rows, shown = _pattern_rows(findings, room)
+    rows, shown = _pattern_rows(findings, room, clean)
     changes = [p.change for p in findings.patterns]
     kinds = ", ".join(f"{name} {changes.count(name)}" for name in ("new", "spiking", "vanished", "rising", "falling"))
     title = f"PATTERNS ({kinds}; {shown} of {len(findings.patterns)} shown; now | base | first | service | text)"
@@ -51,7 +55,7 @@ def _scope(findings: Findings) -> Iterator[str]:
     yield f"DATA   {shards}, {cover or 'no roles known'}{sampled}"
 
 
-def _trouble(findings: Findings) -> Iterator[str]:
+def _trouble(findings: Findings, clean: Clean) -> Iterator[str]:
     volume, conclusion = findings.volume, findings.conclusion
     if findings.failing is not None:
         ratio, before = volume.ratio, volume.ratio_before
@@ -75,7 +79,7 @@ def _trouble(findings: Findings) -> Iterator[str]:
     for change, row in zip(conclusion.changes, findings.change_rows, strict=False):
         support = f"; failing lines name {', '.join(change.shared)}" if change.supported else "; coincides"
         when = f"{change.kind} {change.seconds_before:.0f} s before onset"
-        yield f'CHANGE {row}  {when}, {change.service}: "{change.text[:160]}"{support}'
+        yield f'CHANGE {row}  {when}, {change.service}: "{clean(change.text)[:160]}"{support}'
 
 
 def _band(points: list[Point]) -> str:
@@ -88,28 +92,28 @@ def _bars(points: list[Point]) -> str:
     return "".join(BARS[min(7, int(8 * p.count / (top + 1e-9)))] if p.count else "." for p in points)
 
 
-def _suspects(findings: Findings) -> Iterator[str]:
+def _suspects(findings: Findings, clean: Clean) -> Iterator[str]:
     conclusion = findings.conclusion
     if not conclusion.ranking:
         return
-    yield f"SUSPECTS by rule (verdict {conclusion.verdict}: {conclusion.reason[:200]})"
+    yield f"SUSPECTS by rule (verdict {conclusion.verdict}: {clean(conclusion.reason)[:200]})"
     for place, suspect in enumerate(conclusion.ranking[:4], 1):
         notes = f" ({'; '.join(suspect.notes[:2])})" if suspect.notes else ""
         yield f"  {place}. {suspect.service} score {suspect.score:.1f}{notes}"
         for fact in suspect.facts[:3]:
-            yield f"     {findings.row_of(fact) or '-'} {_fact(fact)}"
+            yield f"     {findings.row_of(fact) or '-'} {_fact(fact, clean)}"
 
 
-def _fact(fact: Fact) -> str:
+def _fact(fact: Fact, clean: Clean) -> str:
     since = f" since {iso(instant(fact.onset[1]))}" if fact.onset else ""
-    return f"{fact.kind}: {fact.text[:300]}{since}"
+    return f"{fact.kind}: {clean(fact.text)[:300]}{since}"
 
 
-def _pattern_rows(findings: Findings, room: int) -> tuple[list[str], int]:
+def _pattern_rows(findings: Findings, room: int, clean: Clean) -> tuple[list[str], int]:
     rows: list[str] = []
     used = 0
     for pattern in sorted(findings.patterns, key=lambda p: -p.priority):
-        line = _pattern_line(pattern, compared=bool(findings.good))
+        line = _pattern_line(pattern, clean, compared=bool(findings.good))
         quiet = pattern.priority < WORTH and pattern.change == "steady"
         if used + len(line) + 1 > room or (quiet and used > FILL_TOKENS * CHARS_PER_TOKEN):
             continue
@@ -118,15 +122,15 @@ def _pattern_rows(findings: Findings, room: int) -> tuple[list[str], int]:
     return rows, len(rows)
 
 
-def _pattern_line(pattern: PatternFinding, *, compared: bool) -> str:
+def _pattern_line(pattern: PatternFinding, clean: Clean, *, compared: bool) -> str:
     services = ", ".join(
         f"{name} x{n:g}" if len(pattern.services) > 1 else name for name, n in pattern.services.items()
     )
     mark = f" | {pattern.mechanism}{' strong' if pattern.strong else ''}" if pattern.mechanism else ""
     first = iso(pattern.first)[11:] if pattern.first else "-"
-    sample = " ".join((pattern.sample.message if pattern.sample else pattern.template).split())
+    sample = " ".join(clean(pattern.sample.message if pattern.sample else pattern.template).split())
     cut = f" (+{len(sample) - SAMPLE} chars)" if len(sample) > SAMPLE else ""
-    note = f" {{{pattern.note}}}" if pattern.note else ""
+    note = f" {{{clean(pattern.note)}}}" if pattern.note else ""
     change, before = (pattern.change, f"{pattern.baseline_count:,}") if compared else ("seen", "-")
     return (
         f"{pattern.evidence}  {change} {pattern.count:,} | {before} | {first} | "

@@ -1,6 +1,6 @@
 """Hypotheses by rule, and the grounds on which code judges any hypothesis, whoever proposed it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from logagent.analysis.facts import Fact, Suspect
@@ -34,6 +34,8 @@ class Words:
     texts: Texts
     titles: dict[str, str]
     zone: str = "UTC"
+    clean: Callable[[str], str] = str
+    """Masks log text; applied before anything is cut."""
 
     def say(self, key: str, **values: object) -> str:
         """A sentence of `texts/<language>/diagnosis.toml`."""
@@ -111,7 +113,7 @@ def quotes(findings: Findings, words: Words, suspect: Suspect) -> str:
         label = words.say(f"fact.{fact.kind}")
         row = findings.row_of(fact)
         for line in _lines_of(findings, fact):
-            flat = " ".join(line.split())
+            flat = " ".join(words.clean(line).split())
             if flat and flat not in seen and len(seen) < QUOTES:
                 shown = flat if len(flat) <= QUOTE else f"{flat[:QUOTE]}… [+{len(flat) - QUOTE} chars]"
                 seen[flat] = f'{label} [{row}]: "{shown}"' if row else f'{label}: "{shown}"'

@@ -72,14 +72,14 @@ def sample(record: LogRecord, clean: Clean) -> dict[str, object]:
     texts = {
         "service.name": record.service,
         "log.level": record.level,
-        "message": record.message[:SAMPLE_CHARS],
+        "message": record.message,
         "error.type": record.error_type,
-        "error.message": record.error_message[:SAMPLE_CHARS],
+        "error.message": record.error_message,
         "host.name": record.host,
         "service.version": record.version,
         "trace.id": record.trace_id,
     }
-    out.update({name: clean(text) for name, text in texts.items() if text})
+    out.update({name: clean(text)[:SAMPLE_CHARS] for name, text in texts.items() if text})
     if record.status is not None:
         out["http.response.status_code"] = record.status
     if record.duration_ms is not None:
@@ -88,7 +88,7 @@ def sample(record: LogRecord, clean: Clean) -> dict[str, object]:
 
 
 def _statement(row: Evidence, findings: Findings, words: Words, clean: Clean) -> str:
-    text = clean(" ".join(row.statement.split())[:TEMPLATE])
+    text = clean(" ".join(row.statement.split()))[:TEMPLATE]
     make = _MAKERS.get(row.kind)
     if make is None:
         return words.say("evidence.sample", service=row.service, text=text)

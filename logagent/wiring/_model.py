@@ -1,6 +1,7 @@
 """The part of a run with a model: endpoint, tools, loop, and what came back in the form the diagnosis takes."""
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from logagent.agent import Agent, AgentLimits, Outcome, StopReason
@@ -96,7 +97,8 @@ def _notice(session: "Session", error: ModelError) -> None:
 
 
 def _run(session: "Session", findings: Findings, client: ChatClient) -> Outcome:
-    options, scope = session.options, session.plan.scope
+    options = session.options
+    scope = replace(session.plan.scope, window=findings.bad, baselines=findings.good)
     context = ToolContext(
         store=session.store,
         fields=session.description.fields,
@@ -139,7 +141,7 @@ def _digest(session: "Session", findings: Findings, client: ChatClient) -> str:
     if window < SMALL_WINDOW:
         budget = min(budget, SMALL_DIGEST)
         session.on_event(Notice("LA504", {"model": client.name, "window": window, "digest": budget}))
-    return render_digest(findings, budget)
+    return render_digest(findings, budget, session.clean)
 
 
 def _told(session: "Session", findings: Findings, outcome: Outcome) -> Told:

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 
@@ -24,8 +25,8 @@ def actions() -> ActionCatalogue:
     return ActionCatalogue.from_toml(tomllib.loads(text))
 
 
-def words(language: str, catalogue: Catalogue, zone: str) -> Words:
+def words(language: str, catalogue: Catalogue, zone: str, clean: Callable[[str], str]) -> Words:
     """Sentences and titles of mechanisms in one language."""
     key = "zh" if language.lower().startswith("zh") else "en"
     titles = {name: entry.title.get(key) or entry.title.get("en", name) for name, entry in catalogue.entries.items()}
-    return Words(Texts(language), titles, zone)
+    return Words(Texts(language), titles, zone, clean)

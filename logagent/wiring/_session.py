@@ -62,10 +62,10 @@ class Session:
         self.cases = CaseStore(settings.paths.cases, lambda: datetime.now(UTC), keep_days=settings.cases.keep_days)
         self.id, self.saves = case_id(self.cases, self.created_at, save=options.save)
         self.ledger = Ledger()
-        self.nonce = hashlib.sha256(self.id.encode()).hexdigest()[:4]
+        self.nonce = hashlib.sha256(self.id.encode()).hexdigest()[:8]
         self.redactor = Redactor(self.nonce)
         self.catalogue = resources.mechanisms()
-        self.words = resources.words(options.language, self.catalogue, options.zone)
+        self.words = resources.words(options.language, self.catalogue, options.zone, self.clean)
         self.findings: Findings | None = None
         self.told: Told | None = None
         self.caveats: list[Caveat] = []

@@ -28,9 +28,10 @@ from logagent.stores._base import (
 from logagent.stores._es_answers import completeness_of, total_of
 from logagent.stores._es_bodies import MOST_FILTERS
 from logagent.stores._es_compile import Clause, Compiler
-from logagent.stores._es_describe import Described, Describer, nearby, no_index
+from logagent.stores._es_describe import Described, Describer
 from logagent.stores._es_figures import Figures
 from logagent.stores._es_index import check_narrower, check_pattern
+from logagent.stores._es_missing import nearby, no_index
 from logagent.stores._es_reading import Reading
 from logagent.stores._transport import Access, ReadOnlyTransport
 

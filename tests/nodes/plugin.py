@@ -12,9 +12,10 @@ from tests.nodes.pool import Pool, Server, is_ci, server_names
 @pytest.fixture(scope="session")
 def node_pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
     """The servers that the collected tests name in their parameters, and no others."""
-    wanted = {
-        value for item in request.session.items if hasattr(item, "callspec") for value in item.callspec.params.values()
-    }
+    wanted: set[str] = set()
+    for item in request.session.items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            wanted.update(value for value in item.callspec.params.values() if isinstance(value, str))
     pool = Pool([name for name in server_names() if name in wanted])
     yield pool
     pool.stop()

@@ -60,6 +60,9 @@ def open_client(settings: Settings) -> ChatClient:
         tools=llm.tools,
         allow_http=llm.allow_http,
     )
+    if settings.origin("llm.timeout") != "default":
+        patience = replace(endpoint.patience, first_token=llm.timeout, progress=llm.timeout)
+        endpoint = replace(endpoint, limits=patience)
     return ChatClient(endpoint, memory=settings.paths.state / "endpoints")
 
 
@@ -136,6 +139,7 @@ def _requests_left(session: "Session") -> int | None:
 
 def _digest(session: "Session", findings: Findings, client: ChatClient) -> str:
     """The digest within a quarter of the window; a small window gets a smaller one and a notice (LA504)."""
+    client.detect_window()
     window = client.window or UNKNOWN_WINDOW
     budget = min(DIGEST, max(LEAST_DIGEST, window // 4))
     if window < SMALL_WINDOW:

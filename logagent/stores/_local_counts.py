@@ -24,11 +24,16 @@ def measure(run: Run, compiler: Compiler, measures: Sequence[Measure]) -> Measur
         raise ValueError(f"at most {MOST_MEASURES} measures at once, not {len(measures)}")
     if not measures:
         return MeasuredSet(())
-    conditions = [compiler.query(one.query) for one in measures]
-    parts = [f"{_figure(compiler, one)} FILTER ({where.sql})" for one, where in zip(measures, conditions, strict=True)]
+    nodes = list(dict.fromkeys(_rest(compiler, one.query) for one in measures))
+    windows = [compiler.window(one.query.window) for one in measures]
+    parts = [
+        f"{_figure(compiler, one)} FILTER ({window.sql} AND n{nodes.index(_rest(compiler, one.query))})"
+        for one, window in zip(measures, windows, strict=True)
+    ]
+    tests = ", ".join(f"{node.sql} AS n{index}" for index, node in enumerate(nodes))
     hull = _hull(compiler, [one.query for one in measures])
-    values = [value for where in conditions for value in where.values]
-    row = run("count", f"SELECT {', '.join(parts)} FROM logs WHERE {hull.sql}", [*values, *hull.values])[0]
+    values = [value for part in (*windows, *nodes, hull) for value in part.values]
+    row = run("count", f"SELECT {', '.join(parts)} FROM (SELECT *, {tests} FROM logs WHERE {hull.sql})", values)[0]
     return MeasuredSet(tuple(Measured(_aware(value) if isinstance(value, datetime) else value) for value in row))
 
 
@@ -136,6 +141,11 @@ def _figure(compiler: Compiler, one: Measure) -> str:
             return "min(ts)"
         case "last":
             return "max(ts)"
+
+
+def _rest(compiler: Compiler, query: LogQuery) -> Condition:
+    """A query without its window: alike for many measures, and then tested once."""
+    return both(compiler.sources(query.indices), compiler.node(query.node))
 
 
 def _hull(compiler: Compiler, queries: Sequence[LogQuery]) -> Condition:

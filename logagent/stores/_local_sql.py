@@ -34,10 +34,11 @@ NUMBERS = frozenset({"long", "double"})
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A boolean SQL expression, never NULL, and its parameters in order."""
+    """A boolean SQL expression, never NULL, and its parameters in order. `costly`: it reads the words of texts."""
 
     sql: str
     values: tuple[object, ...] = ()
+    costly: bool = False
 
 
 TRUE = Condition("true")
@@ -97,7 +98,7 @@ class Compiler:
         """One tree."""
         match node:
             case And(nodes):
-                return both(*map(self.node, nodes))
+                return _cheap_first([self.node(part) for part in nodes])
             case Or(nodes):
                 return either(*map(self.node, nodes))
             case Not(inner):
@@ -151,10 +152,11 @@ class Compiler:
         if sql is None or not tokens:
             return FALSE
         longest = max(tokens, key=len)
+        maybe = f"{sql} ILIKE {literal(f'%{_like_literal(longest)}%')} ESCAPE '\\'"
+        if not longest.isascii():
+            maybe = f"{sql} IS NOT NULL"
         matches = f"regexp_matches({sql}, {literal(phrase_pattern(tokens))})"
-        if longest.isascii():
-            matches = f"{sql} ILIKE {literal(f'%{_like_literal(longest)}%')} ESCAPE '\\' AND {matches}"
-        return Condition(f"coalesce({matches}, false)")
+        return Condition(f"(CASE WHEN {maybe} THEN {matches} ELSE false END)", costly=True)
 
     def _equal(self, field: str, value: str) -> Condition:
         sql = self.text(field)
@@ -177,9 +179,8 @@ class Compiler:
         if message:
             anywhere = f"ILIKE {literal(f'%{_like(node.pattern)}%')} ESCAPE '\\'"
             tokens = f"regexp_extract_all(lower({sql}), {literal(token_pattern())})"
-            return Condition(
-                f"coalesce({sql} {anywhere} AND len(list_filter({tokens}, lambda word: word {like})) > 0, false)"
-            )
+            matches = f"len(list_filter({tokens}, lambda word: word {like})) > 0"
+            return Condition(f"(CASE WHEN {sql} {anywhere} THEN {matches} ELSE false END)", costly=True)
         if self._array(node.field):
             listed = f"TRY_CAST(TRY_CAST({sql} AS JSON) AS VARCHAR[])"
             return Condition(
@@ -227,11 +228,24 @@ def _joined(parts: Sequence[Condition], operator: str, empty: Condition) -> Cond
     if len(parts) < 2:  # noqa: PLR2004 - an operator needs two sides
         return parts[0] if parts else empty
     sql = operator.join(part.sql for part in parts)
-    return Condition(f"({sql})", tuple(value for part in parts for value in part.values))
+    costly = any(part.costly for part in parts)
+    return Condition(f"({sql})", tuple(value for part in parts for value in part.values), costly)
 
 
 def _negated(condition: Condition) -> Condition:
-    return Condition(f"(NOT {condition.sql})", condition.values)
+    return Condition(f"(NOT {condition.sql})", condition.values, condition.costly)
+
+
+def _cheap_first(parts: Sequence[Condition]) -> Condition:
+    """AND in which words are read only of the records that pass everything else: CASE skips, AND need not."""
+    whole = both(*(part for part in parts if not part.costly))
+    for part in parts:
+        if part.costly and whole == TRUE:
+            whole = part
+        elif part.costly:
+            sql = f"(CASE WHEN {whole.sql} THEN {part.sql} ELSE false END)"
+            whole = Condition(sql, (*whole.values, *part.values), costly=True)
+    return whole
 
 
 def _compared(node: Range, sql: str, convert: Callable[[str], object]) -> Condition:

@@ -117,7 +117,7 @@ class LocalStore:
     def around(self, record: RecordId, query: LogQuery, *, limit: int) -> SearchPage:
         """See LogStore."""
         _within(limit, SEARCH_LIMIT)
-        found = self._fetch(self._identified([record]), "LIMIT 1")
+        found = self._fetch(self._identified([record]), "")
         where = self._compiler.query(query)
         if not found:
             return SearchPage((), 0)
@@ -214,7 +214,12 @@ class LocalStore:
                 self.usage.log.append(f"{what}: {took} ms")
 
     def _fetch(self, where: Condition, tail: str) -> list[tuple[Any, ...]]:
-        return self.run("records", f"SELECT {self._rows.select} FROM logs WHERE {where.sql} {tail}", where.values)
+        """Rows that match; with an order, row ids are sorted first and wide rows only at last."""
+        sql = where.sql
+        order = tail.partition(" LIMIT ")[0]
+        if order:
+            sql = f"rowid IN (SELECT rowid FROM logs WHERE {where.sql} {tail})"
+        return self.run("records", f"SELECT {self._rows.select} FROM logs WHERE {sql} {order}", where.values)
 
     def _select(self, where: Condition, tail: str) -> tuple[LogRecord, ...]:
         return self._rows.records(self._fetch(where, tail))

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Literal
 
 from logagent.diagnosis import ConfidenceLevel, Grade, OutcomeName
-from logagent.errors import SourceError
+from logagent.errors import SourceError, UsageError
 from logagent.evidence import Evidence, Ledger, State, Verification
 from logagent.logs import Completeness, iso
 from logagent.query import LogQuery, parse
@@ -53,7 +53,11 @@ def _recount(store: LogStore, ledger: Ledger, rows: Sequence[Evidence], now: dat
     measures: list[Measure] = []
     places: list[tuple[Evidence, int, int]] = []
     for row in rows:
-        own = _measures(row)
+        try:
+            own = _measures(row)
+        except UsageError:  # the query of a saved report that somebody edited
+            ledger.replace(row.checked(Verification("error", "requery", now)))
+            continue
         places.append((row, len(measures), len(own)))
         measures.extend(own)
     if not measures:
@@ -61,7 +65,7 @@ def _recount(store: LogStore, ledger: Ledger, rows: Sequence[Evidence], now: dat
     try:
         answer = store.count(measures)
     except SourceError:
-        for row in rows:
+        for row, _, _ in places:
             ledger.replace(row.checked(Verification("error", "requery", now)))
         return
     for row, first, length in places:

@@ -68,7 +68,11 @@ def _automatic(window: TimeWindow, previous: TimeWindow, history: timedelta, zon
 
 
 def _days_before(window: TimeWindow, days: int, zone: tzinfo) -> TimeWindow:
-    """The same clock time `days` earlier; across a change of daylight saving the length stays that of the window."""
+    """The same clock time `days` earlier; across a change of daylight saving the length stays that of the window.
+
+    A window that would reach into its own baseline (longer than `days`, or a day of 23 hours) gets the stretch before.
+    """
+    length = window.end - window.start
     local = window.start.astimezone(zone)
-    start = (local - timedelta(days=days)).astimezone(window.start.tzinfo)
-    return TimeWindow(start, start + (window.end - window.start))
+    start = min((local - timedelta(days=days)).astimezone(window.start.tzinfo), window.start - length)
+    return TimeWindow(start, start + length)

@@ -133,8 +133,9 @@ class Matcher:
             if cues is None:
                 cues = self._learn(word)
             found.update(dict.fromkeys(cues))
+        ascii_only = low.isascii()
         for literal, several in self._by_plain.items():
-            if literal in low:
+            if (not ascii_only or literal.isascii()) and literal in low:
                 found.update(dict.fromkeys(several))
         found.update(dict.fromkeys(self._unanchored))
         return list(found)

@@ -135,11 +135,13 @@ def looks_like_instructions(text: str) -> bool:
     4,000 characters are read.
     """
     text = text[:_LONGEST]
-    if not text.isascii() and _HIDDEN_TEXT.search(text):
-        return True
     if "\x1b]" in text:
         return True
-    shown = unicodedata.normalize("NFKC", _STRIP.sub("", text))
+    shown = text
+    if not text.isascii():
+        if _HIDDEN_TEXT.search(text):
+            return True
+        shown = unicodedata.normalize("NFKC", _STRIP.sub("", text))
     if "%" in shown:
         shown = f"{shown}\n{unquote(shown)}"
     lower = shown.lower()

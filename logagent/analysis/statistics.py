@@ -6,11 +6,13 @@ Counts may be sums of weights; tests that need whole numbers round them.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 _NEGLIGIBLE = 1e-18
 _NOTHING = 1e-9
 """Weights below it are rounding errors of none."""
 _MAD_TO_SIGMA = 1.4826
+_NEARLY_ALL = 0.95
 _MIN_OUTSIDE = 5
 """Events and buckets outside an episode below which their spread is not estimated."""
 
@@ -149,16 +151,18 @@ def scan_episode(
     if not total or not weight:
         return None
     best: tuple[float, int, int, float, float] | None = None
-    for i in range(n):
-        if allowed is not None and not allowed(i):
-            continue
-        inside = share = 0.0
-        for j in range(i, n):
-            inside += counts[j]
-            share += exposure[j]
-            if j - i + 1 == n or (share >= 0.95 * weight and i == 0):
+    summed, exposed = [0.0, *accumulate(counts)], [0.0, *accumulate(exposure)]
+    busy = [i for i, count in enumerate(counts) if count > 0]  # the best interval begins and ends with an event
+    for i in busy if allowed is None else filter(allowed, busy):
+        for j in busy:
+            if j < i:
+                continue
+            share = exposed[j + 1] - exposed[i]
+            if j - i + 1 == n or (share >= _NEARLY_ALL * weight and i == 0):
                 break
-            expected = total * share / weight
+            inside, expected = summed[j + 1] - summed[i], total * share / weight
+            if inside <= expected:
+                continue
             gain = poisson_gain(inside, expected, total)
             if best is None or gain > best[0]:
                 best = (gain, i, j + 1, inside, expected)

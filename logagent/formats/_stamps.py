@@ -40,7 +40,8 @@ def converter(kind: str, now: datetime) -> Callable[[str], str | None]:
 def _iso(text: str) -> str | None:
     """`2026/1/3 4:05:06,123` and the like; usual stamps go through untouched."""
     if len(text) > 18 and text[4] == "-" and text[10] in "T " and text[13] == ":":  # noqa: PLR2004 - full width
-        return text[:19] + "." + text[20:] if text[19:20] == ":" else text
+        text = text[:19] + "." + text[20:] if text[19:20] == ":" else text
+        return text[:19] + text[19:].replace(" ", "").replace("UTC", "Z")
     found = re.match(r"(\d{4})[-/](\d\d?)[-/](\d\d?)[T\s,]\s?(\d\d?):(\d\d):(\d\d)[.,:]?(\d*)\s?(.*)", text)
     if found is None:
         return None

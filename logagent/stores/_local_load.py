@@ -119,7 +119,8 @@ class Loader:
             "SELECT DISTINCT json_keys(json, ?) FROM " + reader + ", maximum_object_size={size})", [asked]
         )
         for (found,) in keys:
-            for path, names in zip([(), *paths], found or (), strict=False):
+            names = dict(zip([(), *paths], found or (), strict=False))
+            for path in names:
                 _learn_keys(shape, path, names)
 
     def _columns(self, shape: Shape) -> list[_Column]:
@@ -275,9 +276,11 @@ def _learn_lines(lines: Iterable[bytes], shape: Shape) -> None:
             shape.learn(value)
 
 
-def _learn_keys(shape: Shape, path: tuple[str, ...], names: Sequence[str] | None) -> None:
+def _learn_keys(shape: Shape, path: tuple[str, ...], names: Mapping[tuple[str, ...], Sequence[str] | None]) -> None:
     parent = shape.at(path)
-    for name in names or ():
+    if path and not names[path] and path[-1] in (names.get(path[:-1]) or ()):
+        parent.kinds.setdefault("string", 1)  # no object in some record, after all
+    for name in names[path] or ():
         if name.lower() not in parent.spelled and len(parent.children) < MOST_FIELDS:
             parent.spelled.add(name.lower())
             parent.children[name] = Shape({"string": 1})

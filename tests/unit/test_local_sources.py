@@ -170,6 +170,15 @@ def test_values_of_several_types_in_one_field_are_all_kept(tmp_path: Path) -> No
         assert store.search(LogQuery(EVER, parse(query)), limit=5).total == count, query
 
 
+def test_an_object_that_is_a_text_in_one_late_record_is_kept(tmp_path: Path) -> None:
+    lines = [line(n, noise="x" * 800, http={"code": "A"}) for n in range(4_000)]
+    lines[1_234] = line(1_234, http="odd")
+    (tmp_path / "a.ndjson").write_text("\n".join(lines) + "\n")
+    store = opened(tmp_path / "a.ndjson")
+    assert store.search(LogQuery(EVER, parse("http:odd")), limit=5).total == 1
+    assert store.search(LogQuery(EVER, parse("http.code:A")), limit=5).total == 3_999
+
+
 def test_keys_that_differ_only_in_case_are_both_kept(tmp_path: Path) -> None:
     (tmp_path / "a.ndjson").write_text(line(0, Code="A", code="b") + "\n" + line(1, Code="C") + "\n")
     store = opened(tmp_path / "a.ndjson")

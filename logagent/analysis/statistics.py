@@ -4,7 +4,7 @@ Counts may be sums of weights; tests that need whole numbers round them.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -152,26 +152,29 @@ def scan_episode(
         return None
     best: tuple[float, int, int, float, float] | None = None
     summed, exposed = [0.0, *accumulate(counts)], [0.0, *accumulate(exposure)]
-    busy = [i for i, count in enumerate(counts) if count > 0]  # the best interval begins and ends with an event
-    for i in busy if allowed is None else filter(allowed, busy):
-        for j in busy:
-            if j < i:
-                continue
-            share = exposed[j + 1] - exposed[i]
-            if j - i + 1 == n or (share >= _NEARLY_ALL * weight and i == 0):
-                break
-            inside, expected = summed[j + 1] - summed[i], total * share / weight
-            if inside <= expected:
-                continue
-            gain = poisson_gain(inside, expected, total)
-            if best is None or gain > best[0]:
-                best = (gain, i, j + 1, inside, expected)
+    for i, j in _intervals(counts, allowed):
+        share = exposed[j + 1] - exposed[i]
+        inside, expected = summed[j + 1] - summed[i], total * share / weight
+        if inside <= expected or j - i + 1 == n or (share >= _NEARLY_ALL * weight and i == 0):
+            continue
+        gain = poisson_gain(inside, expected, total)
+        if best is None or gain > best[0]:
+            best = (gain, i, j + 1, inside, expected)
     if best is None:
         return None
     gain, first, last, inside, expected = best
     outside = [*zip(counts[:first], exposure[:first], strict=True), *zip(counts[last:], exposure[last:], strict=True)]
     phi = _overdispersion(outside)
     return EpisodeScan(first, last, gain / phi, inside, expected, phi)
+
+
+def _intervals(counts: Sequence[float], allowed: Callable[[int], bool] | None) -> Iterator[tuple[int, int]]:
+    """First and last bucket of each interval that can be the best: it begins and ends with an event."""
+    busy = [i for i, count in enumerate(counts) if count > 0]
+    for place, i in enumerate(busy):
+        if allowed is None or allowed(i):
+            for j in busy[place:]:
+                yield i, j
 
 
 def _overdispersion(rest: list[tuple[float, float]]) -> float:

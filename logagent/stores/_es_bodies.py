@@ -14,6 +14,7 @@ from logagent.stores._es_fields import ClusterFields
 MOST_BUCKETS = 500
 """Of one series."""
 MOST_FILTERS = 100
+MOST_COUNTS = 900
 """Of one request."""
 ALL_BUCKETS = 50_000
 """Of one request; search.max_buckets is 65,535."""

@@ -313,7 +313,13 @@ def _used(
     changes: Sequence[ChangeEvent],
 ) -> list[str]:
     """Every id that stands somewhere in the diagnosis."""
-    ids = [findings.volume_row, findings.onset_row, *findings.blast_rows.values(), *story.cited]
+    ids = [
+        findings.volume_row,
+        findings.symptom.row if findings.symptom else "",
+        findings.onset_row,
+        *findings.blast_rows.values(),
+        *story.cited,
+    ]
     ids += [row for _, _, row in findings.first_trouble]
     for hypothesis in story.hypotheses:
         ids += [

@@ -1,6 +1,7 @@
 """Exact counts of what the survey found: patterns, failing events, buckets, blast radius; few requests."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -8,7 +9,7 @@ from logagent.analysis.statistics import band, benjamini_hochberg, g_test
 from logagent.diagnosis import BlastRadius, BlastValue, Change, Point, SeriesOut, Timeline
 from logagent.fields import ECS
 from logagent.logs import TimeWindow, instant, iso
-from logagent.query import Exists, Node, Not, Phrase, conjunction
+from logagent.query import All, Exists, Node, Not, Phrase, conjunction
 from logagent.stores._base import FieldCounts, LogStore, Measure, Series
 from logagent.triage._findings import Findings, PatternFinding, Volume
 
@@ -25,7 +26,7 @@ NEW_RATIO, RISING, FALLING = 3.0, 1.25, 0.8
 
 def interval_for(seconds: float) -> int:
     """The bucket length, in seconds, that gives at most about 60 buckets."""
-    return next((step for step in INTERVALS if seconds / step <= BUCKETS), INTERVALS[-1])
+    return next((step for step in INTERVALS if seconds / step <= BUCKETS + 1), INTERVALS[-1])
 
 
 def count_patterns(store: LogStore, findings: Findings, patterns: Sequence[PatternFinding]) -> None:
@@ -202,21 +203,43 @@ def _points(series: Series, split_at: datetime, span: TimeWindow, step: int) -> 
 
 
 def count_blast(store: LogStore, findings: Findings) -> None:
-    """Which values are over-represented among failing against healthy events of the same stretch: two requests."""
+    """Which values are over-represented among failing against healthy events of the same stretch: two requests.
+
+    Where a suspect stands out, its own events are compared: its victims would hide on which version or host it fails.
+    """
     fields = findings.description.fields
     roles = [role for role in BLAST_ROLES if fields.roles.get(role)]
     if findings.failing is None or not roles or not findings.volume.failing:
         return
-    scope, bad = findings.scope, findings.bad
     names = [*roles, *_more_dimensions(findings)]
-    failing = store.top_values(scope.query(findings.failing, bad), names, size=12)
-    healthy = store.top_values(scope.query(Not(findings.failing), bad), names, size=50)
-    findings.completeness += [failing.completeness, healthy.completeness]
-    for hit, usual in zip(failing.fields, healthy.fields, strict=True):
-        row = _blast_row(hit, usual)
-        if row is not None:
-            findings.blast.append(row)
+    suspect = _suspect(findings)
+    if suspect and _blast(store, findings, names, Phrase("service", suspect)):
+        findings.blast_service = suspect
+    else:
+        _blast(store, findings, names, All())
+
+
+def _suspect(findings: Findings) -> str:
+    """The service that the analysis blames, if it logs under that name."""
+    conclusion = findings.conclusion
+    name = conclusion.ranking[0].service if conclusion.verdict == "cause" and conclusion.ranking else ""
+    known = any(e.record is not None and e.record.service == name for e in findings.analysis.window.events)
+    return name if name and known else ""
+
+
+def _blast(store: LogStore, findings: Findings, names: Sequence[str], within: Node) -> bool:
+    """Fill `findings.blast` from the events that match `within`; False where none of them fails."""
+    scope, bad, failing_node = findings.scope, findings.bad, findings.failing or All()
+    failing = store.top_values(scope.query(conjunction(within, failing_node), bad), names, size=12)
+    findings.completeness.append(failing.completeness)
+    if not any(one.values for one in failing.fields):
+        return False
+    healthy = store.top_values(scope.query(conjunction(within, Not(failing_node)), bad), names, size=50)
+    findings.completeness.append(healthy.completeness)
+    rows = (_blast_row(hit, usual) for hit, usual in zip(failing.fields, healthy.fields, strict=True))
+    findings.blast = [row for row in rows if row is not None]
     findings.blast.sort(key=lambda row: -(row.values[0].lift or 0) * (row.values[0].share_in_anomaly or 0))
+    return True
 
 
 def _more_dimensions(findings: Findings) -> list[str]:
@@ -258,17 +281,51 @@ def _blast_row(hit: FieldCounts, usual: FieldCounts) -> BlastRadius | None:
     )
 
 
-def first_failures(
-    store: LogStore, findings: Findings, services: Sequence[str], span: TimeWindow
-) -> list[tuple[datetime, str]]:
-    """First failing event of each service in `span`, oldest first: one request."""
-    if findings.failing is None or not services:
-        return []
-    nodes: list[Node] = [conjunction(Phrase("service", name), findings.failing) for name in services]
-    answer = store.count([Measure(findings.scope.query(node, span), "first") for node in nodes])
+@dataclass(frozen=True, slots=True)
+class TroubleQuestion:
+    """What `count_trouble` asks: first line of `lead`, first failing event of `services`, share of `symptom`."""
+
+    lead: Node | None
+    lead_span: TimeWindow
+    services: tuple[str, ...]
+    span: TimeWindow
+    symptom: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """When the leading pattern and each service failed first, and how much of the symptom's requests fail."""
+
+    lead_first: datetime | None
+    firsts: tuple[tuple[datetime, str], ...]
+    """Oldest first."""
+    shares: tuple[int, ...]
+    """(failing, all) requests of the symptom service for the bad stretch, then for each good one."""
+
+
+def count_trouble(store: LogStore, findings: Findings, asked: TroubleQuestion) -> Trouble:
+    """Order of first trouble and the share of the symptom, in one request."""
+    scope, failing = findings.scope, findings.failing
+    measures: list[Measure] = []
+    if asked.lead is not None:
+        measures.append(Measure(scope.query(asked.lead, asked.lead_span), "first"))
+    services = asked.services if failing is not None else ()
+    bad = failing or All()
+    measures += [Measure(scope.query(conjunction(Phrase("service", s), bad), asked.span), "first") for s in services]
+    if asked.symptom and failing is not None and findings.requests is not None:
+        whole = conjunction(Phrase("service", asked.symptom), findings.requests)
+        for stretch in (findings.bad, *findings.good):
+            measures += [Measure(scope.query(conjunction(whole, bad), stretch)), Measure(scope.query(whole, stretch))]
+    if not measures:
+        return Trouble(None, (), ())
+    answer = store.count(measures)
     findings.completeness.append(answer.completeness)
-    seen = [(v.value, s) for v, s in zip(answer.values, services, strict=True) if isinstance(v.value, datetime)]
-    return sorted(seen)
+    values = [one.value for one in answer.values]
+    lead = values.pop(0) if asked.lead is not None else None
+    seen = [(v, s) for v, s in zip(values, services, strict=False) if isinstance(v, datetime)]
+    return Trouble(
+        lead if isinstance(lead, datetime) else None, tuple(sorted(seen)), tuple(map(_int, values[len(services) :]))
+    )
 
 
 def request_node(findings: Findings) -> Node | None:

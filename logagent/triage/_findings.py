@@ -87,6 +87,28 @@ class Volume:
         return part / whole if whole else None
 
 
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """The service in which the trouble is seen: its own failing requests, in the bad stretch and in the good ones."""
+
+    service: str
+    part: int
+    whole: int
+    part_before: int
+    whole_before: int
+    row: str
+
+    @property
+    def ratio(self) -> float | None:
+        """Share of its requests that fail, 0 to 1."""
+        return self.part / self.whole if self.whole else None
+
+    @property
+    def ratio_before(self) -> float | None:
+        """The same in the baseline."""
+        return self.part_before / self.whole_before if self.whole_before else None
+
+
 @dataclass(slots=True)
 class FactRow:
     """A fact of the analysis with the evidence that shows it."""
@@ -118,11 +140,14 @@ class Findings:
     """The series of failing events leaves its band upwards (ux.md 3.1)."""
     anomalous_services: list[str] = field(default_factory=list)
     blast: list[BlastRadius] = field(default_factory=list)
+    blast_service: str = ""
+    """The service whose events `blast` compares; "" for all."""
     blast_rows: dict[str, str] = field(default_factory=dict)
     """Evidence id by dimension, for its leading value."""
     change_rows: list[str] = field(default_factory=list)
     first_trouble: list[tuple[datetime, str, str]] = field(default_factory=list)
     """(first failing event, service, evidence id), oldest first."""
+    symptom: Symptom | None = None
     completeness: list[Completeness] = field(default_factory=list)
     levels_known: bool = True
     suspicious: int = 0

@@ -13,8 +13,6 @@ from logagent.stores._base import PAGE_LIMIT, LogStore, Measure, Sample
 READ_ALL = 20_000
 """Up to this many events all are read, and every figure is exact."""
 WARN_PAGE = 2_000
-CUE_PHRASES = 100
-"""Cue phrases counted per request."""
 CUE_HITS = 50
 CUE_LENGTH = 4
 
@@ -117,12 +115,10 @@ def _cue_hits(
     texts = "\n".join(dict.fromkeys(event.message.lower() for event in seen))
     unseen = [phrase for phrase in phrases if phrase.lower() not in texts]
     found: list[tuple[str, int]] = []
-    for start in range(0, len(unseen), CUE_PHRASES):
-        part = unseen[start : start + CUE_PHRASES]
-        answer = store.count([Measure(scope.query(Phrase("", phrase), window=span)) for phrase in part])
-        for phrase, value in zip(part, answer.values, strict=True):
-            if isinstance(value.value, int) and value.value:
-                found.append((phrase, value.value))
+    answer = store.count([Measure(scope.query(Phrase("", phrase), window=span)) for phrase in unseen])
+    for phrase, value in zip(unseen, answer.values, strict=True):
+        if isinstance(value.value, int) and value.value:
+            found.append((phrase, value.value))
     if not found:
         return []
     rare = sorted(found, key=lambda pair: pair[1])[:20]

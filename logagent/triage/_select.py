@@ -5,6 +5,7 @@ import re
 from logagent.analysis.digest_rows import PatternRow, pattern_rows
 from logagent.analysis.facts import Event
 from logagent.analysis.pattern_query import pattern_node
+from logagent.analysis.sanitise import sanitise
 from logagent.logs import LogRecord, Severity, instant
 from logagent.query import Level, Node, Or, Phrase, Range, conjunction
 from logagent.triage._findings import Findings, PatternFinding
@@ -126,8 +127,8 @@ def _literal_text(text: str, record: LogRecord) -> str:
 
 
 def _usable(word: str, message: str) -> bool:
-    """A word that a query may hold and the message has; slots and status classes are handled later."""
-    return "<" in word or "status-" in word or (word.isprintable() and word in message)
+    """A word that the message has and that a report shows as it is; slots and status classes are handled later."""
+    return sanitise(word) == word and ("<" in word or "status-" in word or word in message)
 
 
 def _levels(findings: Findings, row: PatternRow) -> tuple[int, ...]:

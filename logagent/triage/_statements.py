@@ -96,11 +96,13 @@ def _statement(row: Evidence, findings: Findings, words: Words, clean: Clean) ->
 
 
 def _rate(row: Evidence, findings: Findings, words: Words, _text: str) -> str:
-    volume = findings.volume
+    volume, symptom = findings.volume, findings.symptom
     requests = volume.unit == "requests"
     part = volume.failing_requests if requests else volume.failing
     whole = volume.requests if requests else volume.events
     unit = words.say(f"unit.{volume.unit}")
+    if symptom is not None and symptom.row == row.id:
+        part, whole, unit = symptom.part, symptom.whole, words.say("unit.requests_of", service=symptom.service)
     if row.baseline_value is None:
         return words.say("evidence.rate_only", part=f"{part:,}", whole=f"{whole:,}", unit=unit)
     return words.say(

@@ -12,6 +12,7 @@ ONE_IN_MOST = 20
 MOST = 0.45
 QUOTE = 100
 WORTH_SAYING = 0.005
+GROWN = 1.25
 """A share of failing requests below this is printed as a count."""
 """`1 in n` reads well up to here; beyond it the share is printed."""
 
@@ -50,8 +51,10 @@ def impact_words(findings: Findings, words: Words, suspect: Suspect | None) -> s
     """How bad, in a few words without a claim."""
     volume = findings.volume
     kinds = {fact.kind for fact in suspect.facts[:2]} if suspect else set()
-    ratio = volume.ratio
-    grown = ratio is not None and ratio > 1.25 * (volume.ratio_before or 0)
+    ratio, before = volume.ratio, volume.ratio_before
+    if findings.symptom is not None:
+        ratio, before = findings.symptom.ratio, findings.symptom.ratio_before
+    grown = ratio is not None and ratio > GROWN * (before or 0)
     if volume.unit == "requests" and ratio and grown and ratio >= WORTH_SAYING:
         return _share_words(words, ratio)
     if volume.failing:
@@ -121,6 +124,10 @@ def _what(findings: Findings, words: Words, suspect: Suspect | None) -> str:
         text = words.say("what.ratio_only", **values)
     else:
         text = words.say("what.ratio", before=percent(volume.ratio_before), **values)
+    symptom = findings.symptom
+    if symptom is not None and findings.good:
+        share, before = percent(symptom.ratio), percent(symptom.ratio_before)
+        text += " " + words.say("what.symptom", service=symptom.service, ratio=share, before=before, row=symptom.row)
     if volume.services > 1 and volume.failing:
         text += " " + words.say("what.services", hit=volume.services_failing, all=volume.services)
     told = changed_pattern(findings, suspect)

@@ -1,6 +1,6 @@
 """The survey: a fixed number of coarse questions, bad stretch against good, every row an Evidence with its query."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -15,9 +15,10 @@ from logagent.query import Exists, Node, Phrase, Scope, conjunction, to_text
 from logagent.stores._base import Description, LogStore, Measure
 from logagent.triage import _counting as counting
 from logagent.triage._baseline import BaselineChoice
-from logagent.triage._findings import FAILING, FactRow, Findings, PatternFinding, Volume
+from logagent.triage._findings import FAILING, FactRow, Findings, PatternFinding, Symptom, Volume
 from logagent.triage._read import Material, read
 from logagent.triage._select import select_patterns
+from logagent.triage._summary import symptom_of
 
 Report = Callable[[str, str], None]
 """Called at the end of a step with its name and its one-line finding."""
@@ -28,6 +29,7 @@ LIFT, HALF = 2.0, 0.5
 LEAD = timedelta(seconds=10)
 """First trouble is looked for from this long before the onset: background failures of earlier do not count."""
 SERVER_ERROR = 500
+CALM = frozenset({"TRACE", "DEBUG", "INFO"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def _failing(run: Run, findings: Findings) -> None:
     fields = run.description.fields
     severity = bool(fields.levels.get(Severity.ERROR) or fields.levels.get(Severity.FATAL))
     status = bool(fields.roles.get("status"))
-    bad = [p for p in findings.patterns if p.severity >= FAILING]
+    bad = [p for p in findings.patterns if p.severity >= FAILING or _calmly_broken(p)]
     noise = [p for p in bad if _is_noise(p) and not p.cited][:NOISE_LIMIT]
     hidden = [p for p in bad if p not in noise and not _covered(findings, p, severity=severity, status=status)]
     findings.failing = failing_node(
@@ -131,6 +133,11 @@ def _failing(run: Run, findings: Findings) -> None:
         noise=[p.node for p in noise],
     )
     findings.requests = counting.request_node(findings)
+
+
+def _calmly_broken(pattern: PatternFinding) -> bool:
+    """Says how something broke, at a level that means nothing: a strong cue fails whatever the level (ux.md 3.1)."""
+    return pattern.strong and pattern.severity > 0 and pattern.levels in CALM
 
 
 def _is_noise(pattern: PatternFinding) -> bool:
@@ -160,8 +167,7 @@ def _rows(run: Run, findings: Findings) -> None:
     findings.volume_row = _volume_row(run, findings)
     for pattern in findings.patterns:
         pattern.evidence = _pattern_row(run, findings, pattern)
-    _onset_row(run, findings)
-    _first_trouble(run, findings)
+    _trouble_rows(run, findings)
     _blast_rows(run, findings)
     _change_rows(run, findings)
     for suspect in findings.conclusion.ranking[:5]:
@@ -224,49 +230,75 @@ def _pattern_row(run: Run, findings: Findings, pattern: PatternFinding) -> str:
     return row.id
 
 
-def _onset_row(run: Run, findings: Findings) -> None:
-    """First line of the pattern that the leading fact rests on."""
-    ranking = findings.conclusion.ranking
-    if not ranking or findings.conclusion.onset is None:
-        return
-    templates = {fact.template for fact in ranking[0].facts if fact.template is not None}
+def _trouble_rows(run: Run, findings: Findings) -> None:
+    """First line of the pattern that the leading fact rests on, order of first trouble, share of the symptom."""
+    lead = _leading_pattern(findings)
+    lead_span = TimeWindow(_span(run).start, findings.bad.end)
+    span = _trouble_span(findings)
+    suspect = findings.conclusion.ranking[0].service if findings.conclusion.ranking else ""
+    symptom = symptom_of(findings, suspect) if findings.anomalous_services else ""
+    asked = counting.TroubleQuestion(lead.node if lead else None, lead_span, _troubled(findings), span, symptom)
+    trouble = counting.count_trouble(run.store, findings, asked)
+    if lead is not None and trouble.lead_first is not None:
+        row = run.ledger.add(
+            "first_seen",
+            lead.template,
+            _query(run, lead.node, lead_span, Figure("first", "timestamp")),
+            value=iso(trouble.lead_first),
+            samples=(lead.sample,) if lead.sample is not None else (),
+            service=lead.service,
+        )
+        findings.onset_row = lead.first_evidence = row.id
+    for first, service in trouble.firsts:
+        node = conjunction(Phrase("service", service), findings.failing or conjunction())
+        query = _query(run, node, span, Figure("first", "timestamp"))
+        row = run.ledger.add("sequence", service, query, value=iso(first), service=service)
+        findings.first_trouble.append((first, service, row.id))
+    _symptom_row(run, findings, symptom, trouble.shares)
+
+
+def _leading_pattern(findings: Findings) -> PatternFinding | None:
+    """The pattern of the leading suspect that tells the onset: new before the rest, strong before weak, early."""
+    conclusion = findings.conclusion
+    if not conclusion.ranking or conclusion.onset is None:
+        return None
+    templates = {fact.template for fact in conclusion.ranking[0].facts if fact.template is not None}
     cited = [p for p in findings.patterns if templates & set(p.templates) and p.first is not None]
-    if not cited:
-        return
-    lead = min(cited, key=lambda p: (p.change != "new", not p.strong, p.first))
-    span = TimeWindow(_span(run).start, findings.bad.end)
-    found = run.store.count([Measure(run.scope.query(lead.node, span), "first")]).values[0].value
-    row = run.ledger.add(
-        "first_seen",
-        lead.template,
-        _query(run, lead.node, span, Figure("first", "timestamp")),
-        value=iso(found) if not isinstance(found, int | None) else None,
-        samples=(lead.sample,) if lead.sample is not None else (),
-        service=lead.service,
-    )
-    findings.onset_row = lead.first_evidence = row.id
+    return min(cited, key=lambda p: (p.change != "new", not p.strong, p.first), default=None)
 
 
-def _first_trouble(run: Run, findings: Findings) -> None:
-    """Order of first trouble across the services that fail or are suspected, each a row."""
+def _troubled(findings: Findings) -> tuple[str, ...]:
+    """Services that fail more than usual, or are suspected."""
     if findings.failing is None or not findings.good:
-        return
+        return ()
     names = [*findings.anomalous_services, *(s.service for s in findings.conclusion.ranking[:4])]
     known = set(findings.analysis.window.services)
-    wanted = [name for name in dict.fromkeys(names) if name in known][:8]
+    return tuple(name for name in dict.fromkeys(names) if name in known)[:8]
+
+
+def _trouble_span(findings: Findings) -> TimeWindow:
+    """From shortly before the onset to the end: background failures of earlier do not count."""
     onset = findings.conclusion.onset
     start = max(findings.bad.start, instant(onset[0]) - LEAD) if onset else findings.bad.start
-    span = TimeWindow(min(start, findings.bad.end), findings.bad.end)
-    for first, service in counting.first_failures(run.store, findings, wanted, span):
-        node = conjunction(Phrase("service", service), findings.failing)
-        row = run.ledger.add(
-            "sequence",
-            service,
-            _query(run, node, span, Figure("first", "timestamp")),
-            value=iso(first),
-            service=service,
-        )
-        findings.first_trouble.append((first, service, row.id))
+    return TimeWindow(min(start, findings.bad.end), findings.bad.end)
+
+
+def _symptom_row(run: Run, findings: Findings, service: str, shares: Sequence[int]) -> None:
+    """The share of failing requests of the service in which the trouble is seen."""
+    if not service or len(shares) <= 1 or not shares[1] or findings.failing is None:
+        return
+    whole = conjunction(Phrase("service", service), findings.requests or conjunction())
+    ratio_of = Figure("ratio", of=to_text(conjunction(run.scope.base, whole)))
+    row = run.ledger.add(
+        "rate",
+        service,
+        _query(run, conjunction(whole, findings.failing), findings.bad, ratio_of),
+        value=shares[0] / shares[1],
+        unit="ratio",
+        baseline_value=sum(shares[2::2]) / sum(shares[3::2]) if sum(shares[3::2]) else None,
+        service=service,
+    )
+    findings.symptom = Symptom(service, shares[0], shares[1], sum(shares[2::2]), sum(shares[3::2]), row.id)
 
 
 def _blast_rows(run: Run, findings: Findings) -> None:
@@ -274,6 +306,8 @@ def _blast_rows(run: Run, findings: Findings) -> None:
     failing = findings.failing
     if failing is None:
         return
+    if findings.blast_service:
+        failing = conjunction(Phrase("service", findings.blast_service), failing)
     for radius in findings.blast:
         lead = radius.values[0]
         if (lead.lift or 0) < LIFT or (lead.share_in_anomaly or 0) < HALF:

@@ -184,6 +184,8 @@ class Session:
         requery(self.store, self.ledger, cited, datetime.now(UTC))
         judgement = judge(ground, self.ledger)
         _grade(hypotheses, judgement, claimed=ground.claimed)
+        if judgement.outcome == "no_anomaly":
+            hypotheses = []
         story = self._story(findings, hypotheses, judgement, told)
         self.progress.done("verify", f"{judgement.outcome}, confidence {judgement.level}")
         return assemble(self._frame(), findings, self.ledger, judgement, story, (self.words, self.clean))
@@ -206,7 +208,8 @@ class Session:
 
     def _cited(self, findings: Findings, hypotheses: Sequence[Hypothesis]) -> list[str]:
         """Every row that the diagnosis may show."""
-        ids = [findings.volume_row, findings.onset_row, *findings.blast_rows.values(), *findings.change_rows]
+        symptom = findings.symptom.row if findings.symptom else ""
+        ids = [findings.volume_row, symptom, findings.onset_row, *findings.blast_rows.values(), *findings.change_rows]
         ids += [row for _, _, row in findings.first_trouble]
         ids += [pattern.evidence for pattern in findings.patterns]
         for one in hypotheses:

@@ -13,6 +13,9 @@ _PHRASES = 2
 _WORDS = 12
 _TELLING = 8
 """Characters from which a literal run tells a pattern apart."""
+_BREAKS = re.compile(r"[\s=()\[\]{}\"<>|;/#&!?+*%~^$@`，。、；：？！（）【】《》「」“”]+")
+"""Every analyser ends a token here, and between any two Chinese characters."""
+_CHINESE = re.compile(r"[\u3400-\u9fff]+")
 
 
 def literal_runs(template: str) -> list[str]:
@@ -39,15 +42,35 @@ def literal_runs(template: str) -> list[str]:
     return sorted(dict.fromkeys(found), key=lambda run: -len(run))
 
 
+def _pieces(template: str) -> list[str]:
+    """What is literal and a token of its own within the words that touch a slot, longest first.
+
+    >>> _pieces("key=<num> 连接超时（第<num>次）")
+    ['连接超时', 'key', '第', '次']
+    """
+    found: list[str] = []
+    for word in template.split(" [failed: ", 1)[0].split(" | ", 1)[0].split():
+        if not _SLOT.search(word) or _CLASS.search(word):
+            continue
+        for piece in _BREAKS.split(_SLOT.sub("\0", word)):
+            chinese = _CHINESE.findall(piece)
+            plain = not chinese and "\0" not in piece and _WORD.search(piece)
+            found.extend(chinese or ([piece] if plain else []))
+    return sorted(dict.fromkeys(found), key=lambda piece: -len(piece))
+
+
 def pattern_node(template: str, *, service: str = "", levels: Sequence[int] = ()) -> Node:
     """A query for the lines of one pattern: its service, its longest literal phrases.
 
     `levels` narrows it to severity classes where the text alone says little.
     """
-    runs = literal_runs(template)
+    runs = literal_runs(template)[:_PHRASES]
+    bland = not runs or len(runs[0]) < _TELLING
+    if bland:
+        runs += _pieces(template)[:_PHRASES]
     parts: list[Node] = [Phrase("service", service)] if service else []
-    parts.extend(Phrase("", run) if " " in run else Term("", run) for run in runs[:_PHRASES])
-    if levels and (not runs or len(runs[0]) < _TELLING):
+    parts.extend(Phrase("", run) if " " in run or _CHINESE.match(run) else Term("", run) for run in runs)
+    if levels and bland:
         classes: list[Node] = [Level(level) for level in sorted(set(levels))]
         parts.append(classes[0] if len(classes) == 1 else Or(tuple(classes)))
     return conjunction(*parts)

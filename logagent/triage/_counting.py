@@ -18,6 +18,8 @@ BUCKETS = 60
 MEASURES = 100
 BLAST_ROLES = ("version", "host", "pod", "namespace", "environment", "container", "service")
 MIN_RECORDS = 5
+LOOSE, FEW = 0.01, 3
+"""A query is of its pattern if it finds as many lines, to this share or this number."""
 SERIES = 6
 BAND_BUCKETS = 3
 """Baseline buckets from which a band can be told."""
@@ -55,20 +57,31 @@ def count_patterns(store: LogStore, findings: Findings, patterns: Sequence[Patte
                 pattern.first = values[-2] if isinstance(values[-2], datetime) else None
                 pattern.last = values[-1] if isinstance(values[-1], datetime) else None
             else:
-                pattern.first, pattern.last = _ends(findings, pattern)
+                _from_events(findings, pattern)
 
 
-def _ends(findings: Findings, pattern: PatternFinding) -> tuple[datetime | None, datetime | None]:
-    """First and last event of a pattern in the bad stretch, from the events that were read."""
+def _from_events(findings: Findings, pattern: PatternFinding) -> None:
+    """First and last line; where all events were read, also the counts of a query that cannot single its lines out."""
+    bad, good = findings.bad, findings.good
+    times = _times(findings, pattern, bad)
+    pattern.first, pattern.last = (instant(min(times)), instant(max(times))) if times else (None, None)
+    window = findings.scope.window
+    read = (window.start, *(one.start for one in findings.baseline.ranges if one.end == window.start))
+    if not findings.material.complete or any(one.start < min(read) for one in good):
+        return
+    if abs(len(times) - pattern.count) > max(LOOSE * len(times), FEW):
+        pattern.exact = False
+        pattern.count = len(times)
+        pattern.baseline_count = sum(len(_times(findings, pattern, one)) for one in good)
+        pattern.expected = pattern.baseline_count * _scale(bad, good)
+
+
+def _times(findings: Findings, pattern: PatternFinding, stretch: TimeWindow) -> list[float]:
+    """Times of a pattern's events that were read in a stretch."""
     window = findings.analysis.window
-    start, end = findings.bad.start.timestamp(), findings.bad.end.timestamp()
-    times = [
-        time
-        for template in pattern.templates
-        for index in window.by_template.get(template, ())
-        if start <= (time := window.events[index].time) < end
-    ]
-    return (instant(min(times)), instant(max(times))) if times else (None, None)
+    start, end = stretch.start.timestamp(), stretch.end.timestamp()
+    indices = (index for template in pattern.templates for index in window.by_template.get(template, ()))
+    return [time for index in indices if start <= (time := window.events[index].time) < end]
 
 
 def classify(findings: Findings, patterns: Sequence[PatternFinding]) -> None:

@@ -45,6 +45,7 @@ class PatternFinding:
     evidence: str = ""
     first_evidence: str = ""
     exact: bool = True
+    """Its query finds its lines and no others."""
 
     @property
     def service(self) -> str:

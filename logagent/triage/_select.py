@@ -5,17 +5,22 @@ import re
 from logagent.analysis.digest_rows import PatternRow, pattern_rows
 from logagent.analysis.facts import Event
 from logagent.analysis.pattern_query import pattern_node
+from logagent.analysis.redact import Redactor
 from logagent.analysis.sanitise import sanitise
 from logagent.logs import LogRecord, Severity, instant
 from logagent.query import Level, Node, Or, Phrase, Range, conjunction
 from logagent.triage._findings import Findings, PatternFinding
 
 MOST = 40
-TEMPLATE = 400
 """Patterns that are counted again; the others stay in the analysis."""
+TEMPLATE = 400
 SERVICES = 6
 BLAND = 24
 """Characters under which a message says too little by itself."""
+READ = 4_000
+"""Characters of a message in which the words of its query are looked for."""
+_NONCE = "0000"
+_SLOT = re.compile(r"<[^<>\s]{1,24}>")
 _STATUS_CLASS = re.compile(r"status-[a-e]xx")
 _LINED = re.compile(r"[#:]\d{1,9}$")
 
@@ -32,7 +37,7 @@ def _finding(findings: Findings, row: PatternRow, name: str) -> PatternFinding:
     hit = window.hits.get(row.templates[0])
     return PatternFinding(
         id=name,
-        template=_shown(row.text),
+        template=_shown(row.text, row.sample.message),
         node=_node(findings, row),
         services=dict(row.services),
         severity=row.severity,
@@ -53,11 +58,27 @@ def _finding(findings: Findings, row: PatternRow, name: str) -> PatternFinding:
     )
 
 
-def _shown(text: str) -> str:
-    """A template for readers: a status class as `5xx`, without the mark that the miner appends to failed requests."""
+def _shown(text: str, message: str) -> str:
+    """A template for readers: a status class as `5xx`, without the mark that the miner appends to failed requests.
+
+    A secret with digits is no longer known as one once they are a slot, so its word is left out here.
+    """
     plain = text.split(" [failed: ", 1)[0]
+    shown = _visible(message)
+    if shown != sanitise(" ".join(message[:READ].split())):
+        plain = " ".join(word if _whole(word, shown) else "<*>" for word in plain.split())
     classed = _STATUS_CLASS.sub(lambda match: f"{ord(match[0][7]) - ord('a') + 1}xx", plain)
     return " ".join(classed.split())[:TEMPLATE]
+
+
+def _whole(word: str, shown: str) -> bool:
+    """Whether the literal parts of a word with a slot stand in the masked message."""
+    return "<" not in word or all(part in shown for part in _SLOT.split(word))
+
+
+def _visible(message: str) -> str:
+    """A message as a report shows it: masked, one line."""
+    return sanitise(Redactor(_NONCE)(" ".join(message[:READ].split())))
 
 
 def _node(findings: Findings, row: PatternRow) -> Node:
@@ -73,7 +94,7 @@ def _node(findings: Findings, row: PatternRow) -> Node:
         level = [Level(int(record.severity))] if record.severity is not None else []
         return conjunction(_service_node(services), Phrase("logger", site), *level)
     masked = window.text(template)
-    text = _literal_text(masked, record)
+    text = _literal_text(masked, record.message)
     where = [Phrase("logger", site)] if site else []
     literal = pattern_node(text, levels=_levels(findings, row))
     return conjunction(
@@ -118,17 +139,19 @@ def _plain(event: Event) -> bool:
     return event.level is not None and event.level < Severity.ERROR and not event.failed
 
 
-def _literal_text(text: str, record: LogRecord) -> str:
-    """The part of a template that stands in the message of its sample; the rest came from other fields."""
-    flat = " ".join(record.message.split())
+def _literal_text(text: str, message: str) -> str:
+    """The part of a template that stands in the message of its sample as a report shows it.
+
+    The rest came from other fields, or is a secret or no visible text: a report would hold another query then.
+    """
+    shown = _visible(message)
     head = text.split(" | ", 1)[0].split(" [failed: ", 1)[0]
-    words = [word if _usable(word, flat) else "<*>" for word in head.split()]
-    return " ".join(words)
+    return " ".join(word if _usable(word, shown) else "<*>" for word in head.split())
 
 
-def _usable(word: str, message: str) -> bool:
-    """A word that the message has and that a report shows as it is; slots and status classes are handled later."""
-    return sanitise(word) == word and ("<" in word or "status-" in word or word in message)
+def _usable(word: str, shown: str) -> bool:
+    """Slots and status classes are handled later."""
+    return word in shown or ("<" in word and sanitise(word) == word) or "status-" in word
 
 
 def _levels(findings: Findings, row: PatternRow) -> tuple[int, ...]:

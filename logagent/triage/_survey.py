@@ -123,7 +123,7 @@ def _failing(run: Run, findings: Findings) -> None:
     fields = run.description.fields
     severity = bool(fields.levels.get(Severity.ERROR) or fields.levels.get(Severity.FATAL))
     status = bool(fields.roles.get("status"))
-    bad = [p for p in findings.patterns if p.severity >= FAILING or _calmly_broken(p)]
+    bad = [p for p in findings.patterns if p.exact and (p.severity >= FAILING or _calmly_broken(p))]
     noise = [p for p in bad if _is_noise(p) and not p.cited][:NOISE_LIMIT]
     hidden = [p for p in bad if p not in noise and not _covered(findings, p, severity=severity, status=status)]
     findings.failing = failing_node(
@@ -216,10 +216,11 @@ def _volume_row(run: Run, findings: Findings) -> str:
 
 
 def _pattern_row(run: Run, findings: Findings, pattern: PatternFinding) -> str:
+    """The count of a pattern; a line of it, where no query finds just its lines."""
     row = run.ledger.add(
-        "absence" if pattern.count == 0 else "count",
+        ("absence" if pattern.count == 0 else "count") if pattern.exact else "sample",
         pattern.template,
-        _query(run, pattern.node, findings.bad, Figure("count")),
+        _query(run, pattern.node, findings.bad, Figure("count" if pattern.exact else "documents")),
         value=pattern.count,
         unit="lines",
         baseline_value=pattern.baseline_count if findings.good else None,
@@ -263,7 +264,7 @@ def _leading_pattern(findings: Findings) -> PatternFinding | None:
     if not conclusion.ranking or conclusion.onset is None:
         return None
     templates = {fact.template for fact in conclusion.ranking[0].facts if fact.template is not None}
-    cited = [p for p in findings.patterns if templates & set(p.templates) and p.first is not None]
+    cited = [p for p in findings.patterns if p.exact and templates & set(p.templates) and p.first is not None]
     return min(cited, key=lambda p: (p.change != "new", not p.strong, p.first), default=None)
 
 

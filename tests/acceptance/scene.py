@@ -14,7 +14,7 @@ from wcwidth import wcswidth
 
 from logagent import demo
 from logagent.analysis.sanitise import sanitise
-from logagent.diagnosis import Diagnosis
+from logagent.diagnosis import Diagnosis, ImpactMeasure
 from logagent.events import RunEvent
 from logagent.evidence import Ledger
 from logagent.logs import iso
@@ -50,7 +50,7 @@ def at(seconds: float) -> str:
     return iso(NOON + timedelta(seconds=seconds))
 
 
-def line(seconds: float, message: str, level: str = "info", service: str = "cart", **more: object) -> dict[str, object]:
+def line(seconds: float, message: str, level: str = "info", service: str = "cart", **more: Any) -> dict[str, object]:
     """One ECS line."""
     return {"@timestamp": at(seconds), "message": message, "log.level": level, "service.name": service, **more}
 
@@ -94,6 +94,12 @@ def _validator() -> Any:
     schema = json.loads(SCHEMA.read_text("utf-8"))
     kind = jsonschema.validators.validator_for(schema)
     return kind(schema, format_checker=kind.FORMAT_CHECKER)
+
+
+def impact(ran: Ran, name: str) -> ImpactMeasure:
+    """One figure of the impact."""
+    assert ran.diagnosis.impact is not None
+    return ran.diagnosis.impact[name]
 
 
 def cited(text: str) -> set[str]:

@@ -2,23 +2,28 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from logagent.query import to_text
-from tests.acceptance.scene import NOON, Line, Ran, at, check, line, run, settings, write
+from tests.acceptance.scene import NOON, Line, Ran, at, check, impact, line, run, settings, write
 
 SINCE, UNTIL = "2026-11-30T12:05:00Z", "2026-11-30T12:10:00Z"
 
 
-def traffic(**more: object) -> list[dict[str, object]]:
+def traffic(**more: Any) -> list[dict[str, object]]:
     """Ten minutes of lines that nothing is wrong with."""
     return [line(second, f"served page {second} from cache", **more) for second in range(0, 600, 2)]
 
 
-def ran(folder: Path, lines: Iterable[Line], **options: object) -> Ran:
+def ran(folder: Path, lines: Iterable[Line], **options: Any) -> Ran:
     ordered = sorted(lines, key=lambda one: str(one.get("@timestamp")))
     return run(settings(folder), files=(write(folder, ordered),), since=SINCE, until=UNTIL, **options)
+
+
+def status(code: int) -> dict[str, Any]:
+    return {"http.response.status_code": code}
 
 
 def figures(found: Ran) -> tuple[int, float]:
@@ -32,18 +37,15 @@ def test_errors_and_worse_fail(tmp_path: Path) -> None:
     lines += [line(300 + n, f"slow disk {n}", "warn") for n in range(40)]
     found = ran(tmp_path, lines)
     assert figures(found) == (35, 0)
-    assert found.diagnosis.impact["error_ratio"].unit == "of events"
-    assert found.diagnosis.impact["error_ratio"].value == pytest.approx(35 / 225, abs=1e-6)
+    assert impact(found, "error_ratio").unit == "of events"
+    assert impact(found, "error_ratio").value == pytest.approx(35 / 225, abs=1e-6)
     check(found)
 
 
 def test_a_status_of_500_or_more_fails_whatever_the_level(tmp_path: Path) -> None:
-    lines = traffic(**{"http.response.status_code": 200})
+    lines = traffic(**status(200))
     answers = [200, 302, 404, 499, 500, 503, 599]
-    lines += [
-        line(300 + n, f"GET /cart answered request {n}", **{"http.response.status_code": answers[n % 7]})
-        for n in range(70)
-    ]
+    lines += [line(300 + n, f"GET /cart answered request {n}", **status(answers[n % 7])) for n in range(70)]
     found = ran(tmp_path, lines)
     assert figures(found) == (30, 0)
     volume = found.findings.volume
@@ -52,13 +54,13 @@ def test_a_status_of_500_or_more_fails_whatever_the_level(tmp_path: Path) -> Non
 
 
 def test_requests_are_events_with_a_status_and_the_others_are_no_denominator(tmp_path: Path) -> None:
-    lines = traffic(**{"http.response.status_code": 200})
+    lines = traffic(**status(200))
     lines += [line(300 + n, f"could not save draft {n}", "error") for n in range(50)]
-    lines += [line(300 + n, f"GET /x {n}", "error", **{"http.response.status_code": 500}) for n in range(50)]
+    lines += [line(300 + n, f"GET /x {n}", "error", **status(500)) for n in range(50)]
     found = ran(tmp_path, lines)
     volume = found.findings.volume
     assert (volume.failing, volume.requests, volume.failing_requests) == (100, 200, 50)
-    assert found.diagnosis.impact["error_ratio"].value == 0.25
+    assert impact(found, "error_ratio").value == 0.25
     check(found)
 
 

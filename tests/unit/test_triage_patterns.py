@@ -3,11 +3,12 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from logagent.query import parse, to_text
-from tests.acceptance.scene import Ran, check, line, run, settings, write
+from tests.acceptance.scene import Ran, check, impact, line, run, settings, write
 
 SINCE, UNTIL = "2026-11-30T12:05:00Z", "2026-11-30T12:10:00Z"
 KINDS: dict[str, Callable[[int], str]] = {
@@ -80,7 +81,7 @@ def test_lines_that_differ_by_status_class_only_are_counted_apart(tmp_path: Path
     lines = []
     for second in range(0, 600, 2):
         bad = second >= 300 and second % 4 == 0
-        answer = {"http.response.status_code": 503 if bad else 200}
+        answer: dict[str, Any] = {"http.response.status_code": 503 if bad else 200}
         lines.append(line(second, f"POST /orders {answer['http.response.status_code']} in {second} ms", **answer))
     ran = run(settings(tmp_path), files=(write(tmp_path, lines),), since=SINCE, until=UNTIL)
     by_change = {p.change: p for p in ran.findings.patterns}
@@ -98,7 +99,7 @@ def test_lines_that_differ_by_error_class_only_are_counted_apart(tmp_path: Path)
     ran = run(settings(tmp_path), files=(write(tmp_path, lines),), since=SINCE, until=UNTIL)
     errors = sorted(p.count for p in ran.findings.patterns if "failed" in p.template)
     assert errors in ([5, 20], [25])
-    assert ran.diagnosis.impact["events"].value == 25
+    assert impact(ran, "events").value == 25
     check(ran)
 
 
@@ -118,3 +119,35 @@ def test_patterns_are_new_spiking_vanished_or_steady_against_the_baseline(tmp_pa
         "no": ("new", 10, 0),
     }
     check(ran)
+
+
+def test_a_pattern_without_a_word_of_its_own_is_counted_from_its_events(tmp_path: Path) -> None:
+    """No query finds only the lines `<num>`; the count is right all the same, and its row is a line."""
+    lines = [line(second, f"tick {second}") for second in range(0, 600, 2)]
+    lines += [line(second, str(second * 1000), "error") for second in range(301, 600, 3)]
+    lines += [line(second, f"job {second} aborted", "error") for second in range(1, 600, 3)]
+    lines.sort(key=lambda one: str(one["@timestamp"]))
+    ran = run(settings(tmp_path), files=(write(tmp_path, lines),), since=SINCE, until=UNTIL)
+    found = next(p for p in ran.findings.patterns if p.template == "<num>")
+    assert (found.count, found.baseline_count, found.change, found.exact) == (100, 0, "new", False)
+    row = ran.ledger.get(found.evidence)
+    assert row is not None
+    assert row.query.figure.op == "documents"
+    assert ran.findings.volume.failing >= 100
+    check(ran)
+
+
+@pytest.mark.parametrize("secret", ["hunter2-prod", "abc123def456", "correct-horse"])
+def test_a_secret_in_a_pattern_is_in_no_query_and_no_template(tmp_path: Path, secret: str) -> None:
+    lines = [line(second, f"tick {second}") for second in range(0, 600, 2)]
+    lines += [
+        line(second, f"login of ada@example.com with password={secret} failed on attempt {second}", "error")
+        for second in range(301, 600, 3)
+    ]
+    lines.sort(key=lambda one: str(one["@timestamp"]))
+    ran = run(settings(tmp_path), files=(write(tmp_path, lines),), since=SINCE, until=UNTIL)
+    check(ran)
+    document = ran.diagnosis.to_json()
+    for part in (secret, *secret.split("-"), "ada@example", "def"):
+        assert part not in document
+    assert ran.findings.patterns[0].count == 100

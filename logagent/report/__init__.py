@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from dataclasses import replace
 from typing import TypedDict, Unpack
 
 from logagent import plugins
@@ -55,7 +56,15 @@ def render_item(diagnosis: Diagnosis, item: str, **choices: Unpack[StyleChoices]
 def _style(diagnosis: Diagnosis, choices: StyleChoices) -> Style:
     chosen: StyleChoices = {"language": diagnosis.language, "zone": diagnosis.window.display_time_zone}
     chosen.update(choices)
-    return Style(**chosen)
+    style = Style(**chosen)
+    return replace(style, dated=_spans_days(diagnosis, style))
+
+
+def _spans_days(diagnosis: Diagnosis, style: Style) -> bool:
+    """Whether window, onset and the baseline that touches it lie on more than one day of the display zone."""
+    onset = diagnosis.onset
+    stamps = [diagnosis.window.from_, diagnosis.window.to, *([onset.started_at] if onset else [])]
+    return len({style.local(stamp).date() for stamp in stamps}) > 1
 
 
 def _modules() -> dict[str, str]:

@@ -175,7 +175,9 @@ def since(diagnosis: Diagnosis, style: Style) -> Cited:
     if onset is None or onset.certainty == "unknown":
         return style.semicolon(style.say("since.unknown"), *_until(diagnosis, style)), []
     utc = f"{style.local(onset.started_at).astimezone(UTC):%H:%M:%S}Z"
-    at = day(diagnosis, style) + style.clock(onset.started_at)
+    local = style.local(onset.started_at)
+    is_today = not style.dated and not day(diagnosis, style)
+    at = f"{local:%H:%M:%S}" if is_today else f"{local:%Y-%m-%d %H:%M:%S}"
     key = "since.before_window" if onset.certainty == "before_window" else "since.at"
     parts = [style.say(key, at=at, offset=style.offset(onset.started_at), utc=utc)]
     if onset.certainty == "interval" and onset.earliest and onset.latest:
@@ -248,11 +250,17 @@ def step_words(step: NextStep, style: Style) -> str:
 
 def timeline_title(line: Timeline, series: str, style: Style) -> str:
     """`failing events/min, order-api`; the series is named where it is not simply the unit."""
-    unit, name = clean(line.unit), clean(series)
+    unit, name = unit_words(line.unit, style), unit_words(series, style)
     if line.interval_seconds == 60:  # noqa: PLR2004 - a minute
         return style.say("timeline.minute", unit=unit if name == unit else f"{name}, {unit}")
     length = seconds(line.interval_seconds)
     return style.say("timeline.head", name=unit if name == unit else f"{name}, {unit}", seconds=length)
+
+
+def unit_words(text: str, style: Style) -> str:
+    """The units that code writes, in the language of the report; anything else as it is."""
+    key = {"failing events": "timeline.failing", "events": "timeline.events"}.get(text)
+    return style.say(key) if key else clean(text)
 
 
 def mark_label(one: TimelineEvent) -> str:
@@ -324,6 +332,8 @@ def base_line(diagnosis: Diagnosis, style: Style) -> str:
 
 def _range(one: Span, diagnosis: Diagnosis, style: Style) -> str:
     """A range of the baseline; the date where it is not the day of the window."""
+    if style.dated:
+        return style.say("timeline.span", start=style.minute(one.from_), end=style.minute(one.to))
     text = style.say("timeline.span", start=style.minute(one.from_), end=style.minute(one.to))
     start = style.local(one.from_)
     return text if start.date() == style.local(diagnosis.window.from_).date() else f"{start:%m-%d} {text}"

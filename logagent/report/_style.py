@@ -34,6 +34,8 @@ class Style:
     unicode: bool = True
     colour: bool = False
     verbose: int = 0
+    dated: bool = False
+    """Whether times need their day: the report spans more than one."""
 
     def say(self, key: str, **values: object) -> str:
         """The wording `report.{key}` with its values filled in."""
@@ -83,12 +85,12 @@ class Style:
         return datetime.fromisoformat(stamp).astimezone(self.tz)
 
     def clock(self, stamp: str) -> str:
-        """`14:05:20` in the display zone."""
-        return f"{self.local(stamp):%H:%M:%S}"
+        """`14:05:20` in the display zone; `08-02 14:05:20` where the report spans several days."""
+        return f"{self.local(stamp):%m-%d %H:%M:%S}" if self.dated else f"{self.local(stamp):%H:%M:%S}"
 
     def minute(self, stamp: str) -> str:
-        """`14:05` in the display zone."""
-        return f"{self.local(stamp):%H:%M}"
+        """`14:05` in the display zone; `08-02 14:05` where the report spans several days."""
+        return f"{self.local(stamp):%m-%d %H:%M}" if self.dated else f"{self.local(stamp):%H:%M}"
 
     def offset(self, stamp: str) -> str:
         """`+08:00` at that time."""

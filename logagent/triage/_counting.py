@@ -21,6 +21,8 @@ MIN_RECORDS = 5
 LOOSE, FEW = 0.01, 3
 """A query is of its pattern if it finds as many lines, to this share or this number."""
 SERIES = 6
+REQUEST_SHARE = 3
+"""Failing events for each failing request from which requests are no fit denominator."""
 BAND_BUCKETS = 3
 """Baseline buckets from which a band can be told."""
 NEW_RATIO, RISING, FALLING = 3.0, 1.25, 0.8
@@ -134,6 +136,8 @@ def count_volume(store: LogStore, findings: Findings) -> None:
     findings.completeness.append(answer.completeness)
     numbers = [_int(one.value) for one in answer.values]
     _fill_volume(volume, findings, numbers)
+    if volume.failing_requests * REQUEST_SHARE < volume.failing:
+        volume.unit, findings.requests = "events", None  # most failures are no requests: their share would mislead
     tail = numbers[len(measures) :]
     _fill_reach(volume, roles, tail[: len(extra)], tail[len(extra) :])
     findings.volume = volume

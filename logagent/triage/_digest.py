@@ -4,10 +4,11 @@ Log text in it is masked before it is cut; the loop masks and frames the whole o
 """
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 
 from logagent.analysis.facts import Fact
 from logagent.diagnosis import Point
-from logagent.logs import instant, iso
+from logagent.logs import TimeWindow, instant, iso
 from logagent.triage._findings import Findings, PatternFinding
 
 Clean = Callable[[str], str]
@@ -16,6 +17,10 @@ SAMPLE = 240
 FILL_TOKENS = 2_500
 """Rows that tell nothing are added up to here only."""
 WORTH = 1.0
+TURNED = 1.0
+"""Priority gained by a pattern that stops or begins within the window."""
+FEWEST, CHANCE = 4, 0.02
+EARLY, LATE = "only early", "only late"
 LIFT = 2.0
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -29,11 +34,17 @@ def render_digest(findings: Findings, budget: int = 6_000, clean: Clean = str) -
     tail = [*_where(findings), *_absent(findings)]
     room = (budget - 30) * CHARS_PER_TOKEN - sum(len(line) + 1 for line in head + tail)
     rows, shown = _pattern_rows(findings, room, clean)
-    changes = [p.change for p in findings.patterns]
-    kinds = ", ".join(f"{name} {changes.count(name)}" for name in ("new", "spiking", "vanished", "rising", "falling"))
-    title = f"PATTERNS ({kinds}; {shown} of {len(findings.patterns)} shown; now | base | first | service | text)"
+    whole = max(len(findings.patterns), len(findings.analysis.window.by_template))
+    title = f"PATTERNS ({_kinds(findings)}; {shown} of {whole} shown; now | base | first..last | service | text)"
     text = "\n".join([*head, title, *rows, *tail])
     return text[: budget * CHARS_PER_TOKEN]
+
+
+def _kinds(findings: Findings) -> str:
+    if not findings.good:
+        return f"no baseline: none is known to be new; {EARLY}, {LATE}: within the window, beyond chance"
+    changes = [p.change for p in findings.patterns]
+    return ", ".join(f"{name} {changes.count(name)}" for name in ("new", "spiking", "vanished", "rising", "falling"))
 
 
 def _scope(findings: Findings) -> Iterator[str]:
@@ -60,7 +71,8 @@ def _trouble(findings: Findings, clean: Clean) -> Iterator[str]:
     if findings.failing is not None:
         ratio, before = volume.ratio, volume.ratio_before
         was = f" (base {volume.failing_before:,.0f})" if findings.good else ""
-        share = f", ratio {before or 0:.1%} -> {ratio:.1%} of {volume.unit}" if ratio is not None else ""
+        compared = f"{before:.1%} -> " if before is not None else ""
+        share = f", ratio {compared}{ratio:.1%} of {volume.unit}" if ratio is not None else ""
         yield (
             f"{findings.volume_row}  failing events {volume.failing:,}{was} in {volume.services_failing} of "
             f"{volume.services} services{share}"
@@ -112,9 +124,11 @@ def _fact(fact: Fact, clean: Clean) -> str:
 def _pattern_rows(findings: Findings, room: int, clean: Clean) -> tuple[list[str], int]:
     rows: list[str] = []
     used = 0
-    for pattern in sorted(findings.patterns, key=lambda p: -p.priority):
-        line = _pattern_line(pattern, clean, compared=bool(findings.good))
-        quiet = pattern.priority < WORTH and pattern.change == "steady"
+    compared = bool(findings.good)
+    turns = {pattern.id: "" if compared else _turn(findings, pattern) for pattern in findings.patterns}
+    for pattern in sorted(findings.patterns, key=lambda p: -(p.priority + (TURNED if turns[p.id] else 0.0))):
+        line = _pattern_line(findings, pattern, clean, turns[pattern.id])
+        quiet = pattern.priority < WORTH and pattern.change == "steady" and not turns[pattern.id]
         if used + len(line) + 1 > room or (quiet and used > FILL_TOKENS * CHARS_PER_TOKEN):
             continue
         rows.append(line)
@@ -122,20 +136,47 @@ def _pattern_rows(findings: Findings, room: int, clean: Clean) -> tuple[list[str
     return rows, len(rows)
 
 
-def _pattern_line(pattern: PatternFinding, clean: Clean, *, compared: bool) -> str:
+def _turn(findings: Findings, pattern: PatternFinding) -> str:
+    """EARLY or LATE where a pattern keeps to one end of the window more than traffic and chance explain.
+
+    Without a baseline this is all that hints at a change. Lines of one request count once.
+    """
+    window = findings.analysis.window
+    start, end = findings.bad.start.timestamp(), findings.bad.end.timestamp()
+    inside = [i for t in pattern.templates for i in window.by_template.get(t, ()) if start <= window.events[i].time < end]
+    requests = {window.events[i].trace or i for i in inside}
+    if not inside or len(requests) < FEWEST:
+        return ""
+    times = [window.events[i].time for i in inside]
+    whole = sum(start <= event.time < end for event in window.events)
+    after = sum(max(times) < event.time < end for event in window.events) / whole
+    before = sum(start <= event.time < min(times) for event in window.events) / whole
+    if (1 - after) ** len(requests) < CHANCE:
+        return EARLY
+    return LATE if (1 - before) ** len(requests) < CHANCE else ""
+
+
+def _pattern_line(findings: Findings, pattern: PatternFinding, clean: Clean, turn: str) -> str:
     services = ", ".join(
         f"{name} x{n:g}" if len(pattern.services) > 1 else name for name, n in pattern.services.items()
     )
     mark = f" | {pattern.mechanism}{' strong' if pattern.strong else ''}" if pattern.mechanism else ""
-    first = iso(pattern.first)[11:] if pattern.first else "-"
+    ends = [_clock(at, findings.bad) for at in (pattern.first, pattern.last) if at]
+    when = "..".join(dict.fromkeys(ends)) or "-"
     sample = " ".join(clean(pattern.sample.message if pattern.sample else pattern.template).split())
     cut = f" (+{len(sample) - SAMPLE} chars)" if len(sample) > SAMPLE else ""
     note = f" {{{clean(pattern.note)}}}" if pattern.note else ""
-    change, before = (pattern.change, f"{pattern.baseline_count:,}") if compared else ("seen", "-")
+    change, before = (pattern.change, f"{pattern.baseline_count:,}") if findings.good else (turn or "seen", "-")
     return (
-        f"{pattern.evidence}  {change} {pattern.count:,} | {before} | {first} | "
+        f"{pattern.evidence}  {change} {pattern.count:,} | {before} | {when} | "
         f'{services} {pattern.levels}{mark} | "{sample[:SAMPLE]}"{cut}{note}'
     )
+
+
+def _clock(at: datetime, window: TimeWindow) -> str:
+    """A time to the second, with its date where the window holds more than one day."""
+    text = iso(at)
+    return f"{text[11 if window.start.date() == window.end.date() else 5 : 19]}Z"
 
 
 def _where(findings: Findings) -> Iterator[str]:
@@ -155,10 +196,10 @@ def _where(findings: Findings) -> Iterator[str]:
 
 
 def _absent(findings: Findings) -> Iterator[str]:
-    families = families_seen(findings)
-    every = dict.fromkeys(
-        e.family for e in findings.analysis.window.catalogue.entries.values() if e.kind == "mechanism"
-    )
+    entries = findings.analysis.window.catalogue.entries
+    shown = {entries[p.mechanism].family for p in findings.patterns if p.mechanism in entries}
+    families = families_seen(findings) | shown
+    every = dict.fromkeys(e.family for e in entries.values() if e.kind == "mechanism")
     absent = [name for name in every if name not in families]
     if absent:
         yield f"ABSENT no line of: {', '.join(absent)} ({len(absent)} mechanism families checked)"

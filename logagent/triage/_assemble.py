@@ -22,6 +22,7 @@ from logagent.diagnosis import (
     Pattern,
     Request,
     Sampling,
+    Severity,
     Shards,
     Span,
     Status,
@@ -63,7 +64,7 @@ class Frame:
     trimmed_seconds: float = 0.0
     caveats: list[Caveat] = field(default_factory=list)
     redactions: int = 0
-    alert: float | None = None
+    severity: Severity | None = None
 
 
 @dataclass(slots=True)
@@ -96,6 +97,7 @@ def assemble(
         window=_window(frame, findings, words),
         outcome=judgement.outcome,
         status=_status(findings, judgement.outcome),
+        severity=frame.severity,
         confidence=Confidence(
             level=judgement.level, reasons=_reasons(judgement, story, words), capped_by=judgement.capped_by
         ),

@@ -31,12 +31,14 @@ from logagent.evidence import Ledger
 from logagent.query import to_text
 from logagent.settings import RunOptions, Settings
 from logagent.stores._base import SearchPage
-from logagent.triage import Findings, Frame, Run, Story, assemble, grounds, rule_hypotheses, summary, survey
+from logagent.triage import Findings, Frame, Run, Story, assemble, grounds, summary, survey
 from logagent.verify import Judgement, judge, requery
 from logagent.wiring import _resources as resources
+from logagent.wiring._choose import choose_hypotheses
 from logagent.wiring._focus import check_services, known_services, read_window, services_named
 from logagent.wiring._nodata import explain_nothing
 from logagent.wiring._progress import Progress
+from logagent.wiring._severity import suggest
 from logagent.wiring._source import make_plan, open_store
 from logagent.wiring._steps import next_steps
 from logagent.wiring._told import Told
@@ -174,7 +176,7 @@ class Session:
         return found
 
     def _finish(self, findings: Findings, told: Told | None) -> Diagnosis:
-        hypotheses = told.hypotheses if told and told.hypotheses else rule_hypotheses(findings, self.words)
+        hypotheses = choose_hypotheses(findings, told, self.words)
         leading = hypotheses[0] if hypotheses else None
         service = leading.entity.get("service.name", "") if leading else ""
         proposed = told is not None and bool(told.hypotheses)
@@ -188,7 +190,9 @@ class Session:
             hypotheses = []
         story = self._story(findings, hypotheses, judgement, told)
         self.progress.done("verify", f"{judgement.outcome}, confidence {judgement.level}")
-        return assemble(self._frame(), findings, self.ledger, judgement, story, (self.words, self.clean))
+        frame = self._frame()
+        frame.severity = suggest(self.settings, findings, judgement.outcome)
+        return assemble(frame, findings, self.ledger, judgement, story, (self.words, self.clean))
 
     def _story(
         self, findings: Findings, hypotheses: list[Hypothesis], judgement: Judgement, told: Told | None

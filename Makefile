@@ -47,7 +47,7 @@ format: $(VENV)/.dev  ## Format the code.
 seed: $(VENV)/.dev  ## Fill a search node with the bundled scenarios: make seed URL=http://127.0.0.1:9200
 	$(BIN)/python -m fixtures.load $(URL) $(ARGS)
 
-eval: $(VENV)/.runtime  ## Score a folder of incidents: make eval DATA=path/to/incidents
+eval: $(VENV)/.dev  ## Score a folder of incidents: make eval DATA=path/to/incidents
 	@test -n "$(DATA)" || { echo "make eval needs DATA=path/to/incidents" >&2; exit 2; }
 	$(BIN)/python -m evals.incidents $(DATA) $(ARGS)
 

@@ -17,6 +17,7 @@ SAMPLE = 240
 FILL_TOKENS = 2_500
 """Rows that tell nothing are added up to here only."""
 WORTH = 1.0
+CHANGED = 2.0
 TURNED = 1.0
 """Priority gained by a pattern that stops or begins within the window."""
 FEWEST, CHANCE = 4, 0.02
@@ -126,7 +127,7 @@ def _pattern_rows(findings: Findings, room: int, clean: Clean) -> tuple[list[str
     used = 0
     compared = bool(findings.good)
     turns = {pattern.id: "" if compared else _turn(findings, pattern) for pattern in findings.patterns}
-    for pattern in sorted(findings.patterns, key=lambda p: -(p.priority + (TURNED if turns[p.id] else 0.0))):
+    for pattern in sorted(findings.patterns, key=lambda p: -(_weight(p) + (TURNED if turns[p.id] else 0.0))):
         line = _pattern_line(findings, pattern, clean, turns[pattern.id])
         quiet = pattern.priority < WORTH and pattern.change == "steady" and not turns[pattern.id]
         if used + len(line) + 1 > room or (quiet and used > FILL_TOKENS * CHARS_PER_TOKEN):
@@ -143,7 +144,9 @@ def _turn(findings: Findings, pattern: PatternFinding) -> str:
     """
     window = findings.analysis.window
     start, end = findings.bad.start.timestamp(), findings.bad.end.timestamp()
-    inside = [i for t in pattern.templates for i in window.by_template.get(t, ()) if start <= window.events[i].time < end]
+    inside = [
+        i for t in pattern.templates for i in window.by_template.get(t, ()) if start <= window.events[i].time < end
+    ]
     requests = {window.events[i].trace or i for i in inside}
     if not inside or len(requests) < FEWEST:
         return ""
@@ -154,6 +157,11 @@ def _turn(findings: Findings, pattern: PatternFinding) -> str:
     if (1 - after) ** len(requests) < CHANCE:
         return EARLY
     return LATE if (1 - before) ** len(requests) < CHANCE else ""
+
+
+def _weight(pattern: PatternFinding) -> float:
+    """Priority, where what changed goes before steady warnings."""
+    return pattern.priority + (CHANGED if pattern.change in {"new", "spiking", "vanished"} else 0.0)
 
 
 def _pattern_line(findings: Findings, pattern: PatternFinding, clean: Clean, turn: str) -> str:

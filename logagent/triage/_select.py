@@ -13,6 +13,9 @@ from logagent.triage._findings import Findings, PatternFinding
 
 MOST = 40
 """Patterns that are counted again; the others stay in the analysis."""
+KEPT = 12
+ENOUGH = 5
+"""Lines in the baseline from which their absence tells something."""
 TEMPLATE = 400
 SERVICES = 6
 BLAND = 24
@@ -26,10 +29,19 @@ _LINED = re.compile(r"[#:]\d{1,9}$")
 
 
 def select_patterns(findings: Findings) -> list[PatternFinding]:
-    """The MOST telling patterns of the window, with P ids in that order."""
+    """The MOST telling patterns of the window, with P ids in that order.
+
+    Some places are kept for quiet lines that are new or no longer come, which loud steady ones would take.
+    """
     window = findings.analysis.window
-    rows = pattern_rows(window, findings.analysis.facts, findings.bad.start.timestamp())
-    return [_finding(findings, row, f"P{place}") for place, row in enumerate(rows[:MOST], 1)]
+    rows = list(pattern_rows(window, findings.analysis.facts, findings.bad.start.timestamp()))
+    late = [row for row in rows[MOST:] if findings.good and _came_or_went(row)][:KEPT]
+    chosen = [*rows[: MOST - len(late)], *late]
+    return [_finding(findings, row, f"P{place}") for place, row in enumerate(chosen, 1)]
+
+
+def _came_or_went(row: PatternRow) -> bool:
+    return (not row.after and row.before >= ENOUGH) or (not row.before and row.after > 0)
 
 
 def _finding(findings: Findings, row: PatternRow, name: str) -> PatternFinding:

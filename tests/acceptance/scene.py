@@ -117,7 +117,8 @@ def check(ran: Ran) -> None:
     _check_evidence(ran)
     _check_terminal(ran.diagnosis)
     assert ran.usage.requests <= REQUESTS[ran.options.effort]
-    assert document["window"]["from"] < document["window"]["to"]
+    start, end = (datetime.fromisoformat(document["window"][one]) for one in ("from", "to"))
+    assert start < end
     assert document["window"]["display_time_zone"]
 
 

@@ -99,6 +99,8 @@ class Row:
     """With a quote: whose line it is, for the mechanism shown beside it."""
     after: str = ""
     """Printed behind the quote: `x 214 until 14:03:02`."""
+    limit: int = 0
+    """Most characters of the quote; 0 is the usual limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,8 @@ class Answer:
     plain: bool = False
     """Made by code alone: no log text inside, no frame around it."""
     failed: bool = False
+    focus: int | None = None
+    """The row the answer is about: where not all fit, those farthest from it are cut."""
 
 
 @dataclass(slots=True)

@@ -25,6 +25,8 @@ _FIGURE = re.compile(
 _CLASS = re.compile(r"(?:[1-5](?:\d\d|xx)|\d+(?:\.\d+){2,})\Z")
 """Status codes, versions and addresses are names."""
 _OTHER = "other"
+_NEAR = 0.75
+"""Likeness from which an unknown mechanism is a slip of the pen."""
 
 
 def faults(submitted: "Submission", context: ToolContext) -> list[str]:
@@ -173,8 +175,8 @@ def _named(text: str) -> str:
 
 def _hypothesis(hypothesis: "SubmittedHypothesis", context: ToolContext) -> list[str]:
     found = _ids(hypothesis.supporting, context, needed=True) + _ids(hypothesis.contradicting, context)
-    if _mechanism(hypothesis.mechanism, context) is None:
-        near = get_close_matches(hypothesis.mechanism, context.catalogue.entries, 3, 0.5)
+    near = _misspelt(hypothesis.mechanism, context)
+    if near:
         found.append(f"no mechanism {_named(hypothesis.mechanism)!r}; near: {', '.join([*near, _OTHER])}")
     for name, value in _entity(hypothesis).items():
         if not context.occurs(value):
@@ -189,6 +191,12 @@ def _mechanism(given: str, context: ToolContext) -> str | None:
     if plain in {_OTHER, ""}:
         return _OTHER
     return plain if plain in context.catalogue.entries else None
+
+
+def _misspelt(given: str, context: ToolContext) -> list[str]:
+    """Ids that an unknown one nearly is. One that is like none counts as `other`: not worth another turn."""
+    known = _mechanism(given, context) is not None
+    return [] if known else get_close_matches(given.strip().lower(), context.catalogue.entries, 3, _NEAR)
 
 
 def _entity(hypothesis: "SubmittedHypothesis") -> dict[str, str]:

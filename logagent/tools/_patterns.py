@@ -12,7 +12,7 @@ from logagent.analysis.events import from_record
 from logagent.analysis.facts import Event
 from logagent.analysis.pattern_query import pattern_node
 from logagent.analysis.statistics import g_test
-from logagent.analysis.templates import mine
+from logagent.analysis.templates import SLOT, mine, tokens, typed_mask
 from logagent.evidence import EvidenceQuery, Figure
 from logagent.logs import Completeness, Severity, TimeWindow
 from logagent.query import LogQuery, Node, Range, conjunction, to_text
@@ -25,6 +25,8 @@ _PER_PATTERN = 4
 """Measures a pattern costs; a request holds 100."""
 MOST = 100 // _PER_PATTERN
 _LEAST = 5
+_SLOTS = 4
+"""Most values that are told of what stands behind `<*>`."""
 _SPIKE, _RISE, _FALL = 3.0, 1.25, 0.8
 _SIGNIFICANT = 0.001
 _ORDER: dict[Change, int] = {"new": 0, "spiking": 1, "vanished": 1, "rising": 3, "falling": 3, "steady": 4}
@@ -43,6 +45,8 @@ class Found:
     levels: Counter[int] = field(default_factory=Counter)
     example: Event | None = None
     change: Change = "steady"
+    slots: Counter[str] = field(default_factory=Counter)
+    """What stood in the place of `<*>`."""
     first: datetime | None = None
     last: datetime | None = None
     node: Node | None = None
@@ -83,6 +87,7 @@ def compare(store: LogStore, query: LogQuery, base: LogQuery | None) -> Mined:
         pattern.base += event.weight
         _note(pattern, event)
     patterns = list(found.values())
+    _fill_slots(found, [*events, *old])
     scale = _scale(query, base)
     for pattern in patterns:
         pattern.change = _change(pattern, query, base)
@@ -98,6 +103,19 @@ def _events(sample: Sample) -> list[Event]:
 
 def _new(template: str, event: Event) -> Found:
     return Found(template, event.service if event.record and event.record.service else "", example=event)
+
+
+def _fill_slots(found: dict[int, Found], events: Iterable[Event]) -> None:
+    """Which words a pattern merged into `<*>`: often the name that matters."""
+    merged = {
+        number: words for number, one in found.items() if SLOT in (words := tokens(one.template.split(" [failed: ")[0]))
+    }
+    for event in events:
+        words = merged.get(event.template, [])
+        own = tokens(typed_mask(event.message)) if words else []
+        for place, word in enumerate(words):
+            if word == SLOT and place < len(own):
+                found[event.template].slots[own[place]] += max(1, round(event.weight))
 
 
 def _note(pattern: Found, event: Event) -> None:
@@ -179,10 +197,11 @@ def _digit(found: re.Match[str]) -> int:
 
 
 def row(pattern: Found, query: LogQuery, *, base: bool = True) -> Row:
-    """`spiking 3,904 | 12 | 13:58:11Z | order-api ERROR`, then the text; its count only where there is no base."""
+    """`spiking 3,904 | 12 | first..last | order-api ERROR`, then the text; its count only where there is no base."""
     worst = max(pattern.levels, default=None)
     level = Severity(worst).word.upper() if worst is not None else ""
-    when = clock(pattern.first, query.window) if pattern.first else "-"
+    ends = [clock(at, query.window) for at in (pattern.first, pattern.last) if at]
+    when = "..".join(dict.fromkeys(ends)) or "-"
     counts = f"{pattern.change} {number(pattern.now)} | {number(pattern.base)}" if base else number(pattern.now)
     text = f"{counts} | {when} | {pattern.service} {level}".strip()
     claim = Claim(
@@ -203,7 +222,9 @@ def _shown(pattern: Found) -> str:
     """The text of one line where the pattern is rare, else the template."""
     if pattern.example is not None and pattern.now + pattern.base <= _LEAST:
         return pattern.example.message
-    return _CLASS.sub(lambda hit: f"{_digit(hit)}xx", pattern.template.split(" [failed: ", 1)[0])
+    text = _CLASS.sub(lambda hit: f"{_digit(hit)}xx", pattern.template.split(" [failed: ", 1)[0])
+    held = [f"{word} x{times:,}" for word, times in pattern.slots.most_common(_SLOTS) if not word.startswith("<")]
+    return f"{text} {{{SLOT}: {', '.join(held)}}}" if held and SLOT in text else text
 
 
 def _keywords(now: Iterable[Event], base: Iterable[Event], scale: float) -> tuple[str, ...]:

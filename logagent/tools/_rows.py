@@ -1,20 +1,63 @@
-"""Rows of single events: key fields, the message whole, identical neighbours folded."""
+"""Rows of single events: key fields, the message whole, identical neighbours folded; or each step with its gap."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from logagent.evidence import EvidenceQuery, Figure
-from logagent.logs import LogRecord, TimeWindow
+from logagent.logs import LogRecord, RecordId, TimeWindow
 from logagent.query import LogQuery, to_text
 from logagent.tools._asked import clock
 from logagent.tools._base import Claim, Row
 
 _ONCE = 1
 _TRACE = 8
+_STEP_LIMIT = 160
+"""Most characters of a line that only surrounds another."""
+_NOTICED = 0.001
+_HERE = "<- this row"
 
 
 def rows(records: Iterable[LogRecord], query: LogQuery) -> tuple[Row, ...]:
     """One row for each run of alike neighbours, in the order given."""
-    return tuple(_row(group, query) for group in _folded(records))
+    places: dict[str, str] = {}
+    return tuple(_row(group, query, _place(group[0], places)) for group in _folded(records))
+
+
+def steps(records: Sequence[LogRecord], query: LogQuery, *, at: RecordId, trace: str) -> tuple[tuple[Row, ...], int]:
+    """One row for each line with the time since the line before it, and the place of `at` among them.
+
+    `trace` is that of all lines, said once by the caller, or "".
+    """
+    places: dict[str, str] = {}
+    found: list[Row] = []
+    focus = 0
+    before: datetime | None = None
+    for record in records:
+        here = record.id == at
+        if here:
+            focus = len(found)
+        row = _row([record], query, _place(record, places), trace=trace)
+        clocked, _, rest = row.text.partition(" ")
+        text = f"{clocked} {_gap(before, record.timestamp)}{rest}"
+        found.append(replace(row, text=text, after=_HERE if here else "", limit=0 if here else _STEP_LIMIT))
+        before = record.timestamp or before
+    return tuple(found), focus
+
+
+def _gap(before: datetime | None, at: datetime | None) -> str:
+    """`+5.157s ` where the line came noticeably later than the one before."""
+    seconds = (at - before).total_seconds() if before and at else 0.0
+    return f"+{seconds:.3f}s " if seconds >= _NOTICED else ""
+
+
+def _place(record: LogRecord, places: dict[str, str]) -> str:
+    """Pod or host of a line; "" where it is the same as in the row of that service before."""
+    place = record.pod or record.host
+    if places.get(record.service) == place:
+        return ""
+    places[record.service] = place
+    return place
 
 
 def _folded(records: Iterable[LogRecord]) -> Iterator[list[LogRecord]]:
@@ -28,30 +71,43 @@ def _folded(records: Iterable[LogRecord]) -> Iterator[list[LogRecord]]:
         yield group
 
 
-def _alike(record: LogRecord) -> tuple[str, ...]:
-    return record.service, record.level, record.error_type, record.message, record.error_message
+def _alike(record: LogRecord) -> tuple[object, ...]:
+    place = record.pod or record.host
+    return (
+        record.service, place, record.level, record.error_type, record.status, record.message, record.error_message
+    )  # fmt: skip
 
 
-def _row(group: list[LogRecord], query: LogQuery) -> Row:
+def _row(group: list[LogRecord], query: LogQuery, place: str, *, trace: str = "") -> Row:
     record, last = group[0], group[-1]
     after = f"x {len(group)}" if len(group) > _ONCE else ""
     if after and last.timestamp is not None:
         after += f" until {clock(last.timestamp, query.window)}"
-    return Row(told(record, query.window), said(record), _claim(record, query), record.service, after)
+    text = told(record, query.window, place, took=_took(group), trace=record.trace_id != trace)
+    return Row(text, said(record), _claim(record, query), record.service, after)
 
 
-def told(record: LogRecord, window: TimeWindow) -> str:
+def _took(group: list[LogRecord]) -> str:
+    """`30 ms`, or the range of a run: `4..6,885 ms`."""
+    times = [record.duration_ms for record in group if record.duration_ms is not None]
+    if not times:
+        return ""
+    low, high = f"{min(times):,.0f}", f"{max(times):,.0f}"
+    return f"{high} ms" if low == high else f"{low}..{high} ms"
+
+
+def told(record: LogRecord, window: TimeWindow, place: str, *, took: str, trace: bool) -> str:
     """Time, place, level, error class, and what else marks the event."""
     parts = [
         clock(record.timestamp, window) if record.timestamp else f"line {record.id.id}",
         record.service,
-        record.pod or record.host,
+        place,
         record.level.upper() or (record.severity.word.upper() if record.severity is not None else ""),
         record.error_type,
         f"status {record.status}" if record.status is not None else "",
-        f"{record.duration_ms:,.0f} ms" if record.duration_ms is not None else "",
+        took,
         f"v{record.version}" if record.version else "",
-        f"trace {_short(record.trace_id)}" if record.trace_id else "",
+        f"trace {_short(record.trace_id)}" if trace and record.trace_id else "",
     ]
     return " ".join(part for part in parts if part)
 

@@ -47,10 +47,12 @@ def get_error_stats(args: ErrorStatsArgs, context: ToolContext) -> Answer:
     values = [*counts.values, *(term for term in gone if term.value not in {one.value for one in counts.values})]
     against = f"; base = {span(window)}" if window else "; no baseline"
     head = (
-        f"{number(total)} failing of {number(whole)} events, base {number(before)}; by {args.group_by} (now | base): "
-        f"{asked.said(top.completeness)}{against}"
+        f"{number(total)} failing of {number(whole)} events{f', base {number(before)}' if window else ''}; "
+        f"by {args.group_by} ({'now | base' if window else 'events'}): {asked.said(top.completeness)}{against}"
     )
-    rows = [_total_row(asked, total, before), *(_row(term, role, args.group_by, asked) for term in values)]
+    compared = window is not None
+    rows = [_total_row(asked, total, before if compared else None)]
+    rows += [_row(term, role, args.group_by, asked, compared=compared) for term in values]
     return Answer(head, tuple(rows), _rest(counts.other, counts.missing, args.group_by))
 
 
@@ -82,7 +84,7 @@ def _gone(size: int, role: str, asked: Asked, base: TimeWindow, context: ToolCon
     return [TermCount(term.value, term.baseline, term.count) for term in found.values]
 
 
-def _row(term: TermCount, role: str, group: str, asked: Asked) -> Row:
+def _row(term: TermCount, role: str, group: str, asked: Asked, *, compared: bool) -> Row:
     node: Node = conjunction(asked.query.node, Phrase(role, term.value))
     claim = Claim(
         "count",
@@ -90,17 +92,21 @@ def _row(term: TermCount, role: str, group: str, asked: Asked) -> Row:
         cited(replace(asked.query, node=node), Figure("count")),
         value=term.count,
         unit="events",
-        baseline_value=term.baseline,
+        baseline_value=term.baseline if compared else None,
         service=term.value if role == "service" else "",
     )
-    return Row(f"{number(term.count)} | {number(term.baseline)} | {term.value}", claim=claim)
+    return Row(_figures(term.count, term.baseline if compared else None) + f" | {term.value}", claim=claim)
 
 
-def _total_row(asked: Asked, total: int, before: int) -> Row:
+def _figures(now: int, before: int | None) -> str:
+    return number(now) if before is None else f"{number(now)} | {number(before)}"
+
+
+def _total_row(asked: Asked, total: int, before: int | None) -> Row:
     claim = Claim(
         "count", f"failing events ({asked.text})", cited(asked.query), value=total, unit="events", baseline_value=before
     )
-    return Row(f"{number(total)} | {number(before)} | all failing", claim=claim)
+    return Row(f"{_figures(total, before)} | all failing", claim=claim)
 
 
 def _rest(other: int, missing: int, group: str) -> str:

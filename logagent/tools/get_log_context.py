@@ -10,7 +10,7 @@ from logagent.logs import LogRecord
 from logagent.query import All, LogQuery, Node, Phrase, parse
 from logagent.tools._asked import complete
 from logagent.tools._base import Answer, ReadArgs, Tool, ToolContext
-from logagent.tools._rows import rows
+from logagent.tools._rows import steps
 
 _ROLES = {"trace": "trace_id", "host": "host", "pod": "pod", "service": "service"}
 _QUERY_LENGTH = 8_000
@@ -36,8 +36,12 @@ def get_log_context(args: ContextArgs, context: ToolContext) -> Answer:
     same, node = _same(args.same, record)
     query = context.scope.query(node, context.scope.reach)
     page = context.store.around(record.id, query, limit=args.size)
-    head = f"{len(page.records)} lines around {row.id}, same {same}, oldest first; {complete(page.completeness)}"
-    return Answer(head, rows(page.records, query))
+    around, focus = steps(page.records, query, at=record.id, trace=record.trace_id if same.startswith("trace ") else "")
+    head = (
+        f"{len(page.records)} lines around {row.id}, same {same}, oldest first, +s = since the line before; "
+        f"{complete(page.completeness)}"
+    )
+    return Answer(head, around, focus=focus)
 
 
 def _record(row: Evidence, context: ToolContext) -> LogRecord:
@@ -69,5 +73,5 @@ def _same(wanted: str | None, record: LogRecord) -> tuple[str, Node]:
 TOOL = Tool(
     ContextArgs,
     get_log_context,
-    "The lines around one evidence row, in order. Use it to see what led to a line.",
+    "The lines around one evidence row, in order, with gaps. Use it to see what led to a line, or which step was slow.",
 )

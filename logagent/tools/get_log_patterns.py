@@ -35,7 +35,7 @@ def answer(asked: Asked, size: int, context: ToolContext) -> Answer:
     sampled = "" if mined.exact else "; patterns from a sample, figures counted in full"
     head = (
         f"{number(mined.total)} events, {len(shown)} of {len(mined.patterns)} patterns shown ("
-        f"{columns} | first | service level | text): {asked.said(mined.completeness)}{against}{sampled}"
+        f"{columns} | first..last | service level | text): {asked.said(mined.completeness)}{against}{sampled}"
     )
     words = f"more frequent words: {', '.join(mined.keywords)}" if mined.keywords and base is not None else ""
     more = "more: add service:…, or a shorter span" if len(mined.patterns) > size else ""

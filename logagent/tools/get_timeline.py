@@ -1,6 +1,7 @@
 """Counts over time, in all or for each value of a field."""
 
 from itertools import groupby
+from typing import Literal
 
 from pydantic import Field
 
@@ -12,6 +13,7 @@ from logagent.stores._base import Series
 from logagent.tools._asked import Asked, ask, cited, clock, number
 from logagent.tools._base import Answer, Claim, RangeArgs, Row, Tool, ToolContext
 from logagent.tools._nothing import explain
+from logagent.tools._spent import spent
 
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 604800)
 _BUCKETS, _SPLIT_BUCKETS, _MOST_BUCKETS = 60, 30, 120
@@ -25,6 +27,9 @@ class TimelineArgs(RangeArgs):
     split_by: str | None = Field(None, description="A role or field: one series a value.")
     interval_seconds: int | None = Field(None, ge=1)
     size: int = Field(8, ge=1, le=20, description="Most series.")
+    measure: Literal["count", "duration", "gap"] = Field(
+        "count", description="duration, gap: p50, p95 in ms; gap: since the line before of its trace."
+    )
 
 
 def get_timeline(args: TimelineArgs, context: ToolContext) -> Answer:
@@ -36,6 +41,8 @@ def get_timeline(args: TimelineArgs, context: ToolContext) -> Answer:
             f"unknown field {args.split_by!r}; split_by: {', '.join(known)}, or a field of list_log_sources"
         )
     step, note = _step(asked.window, args)
+    if args.measure != "count":
+        return spent(args.measure, args.split_by or "", args.size, asked, context, step=step)
     found = context.store.count_over_time(
         [asked.query], interval_seconds=step, split=args.split_by or "", size=args.size
     )
@@ -95,6 +102,6 @@ def _runs(counts: list[int]) -> str:
 TOOL = Tool(
     TimelineArgs,
     get_timeline,
-    "Counts per time bucket, optionally split by a field. Use it for order and duration: what began first, did it "
-    "stop, does it come and go.",
+    "Counts or latency per time bucket, optionally split by a field. Use it for order and duration: what began first, "
+    "did it stop, who is slow since when.",
 )

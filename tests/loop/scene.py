@@ -84,3 +84,10 @@ def texts(model: ScriptedModel, role: str, request: int = -1) -> Sequence[str]:
     messages = model.requests[request]["messages"]
     assert isinstance(messages, list)
     return [str(message["content"]) for message in messages if message["role"] == role]
+
+
+def shown(text: str) -> str:
+    """A result without its frame."""
+    first, *lines, last = text.split("\n")
+    assert (first, last) == (f"<<{NONCE}|", f"|{NONCE}>>")
+    return "\n".join(lines)

@@ -8,15 +8,9 @@ import pytest
 from inline_snapshot import snapshot
 
 from logagent.logs import LogRecord
-from tests.loop.scene import NONCE, POOL, call, context, incident
+from logagent.query import Scope
+from tests.loop.scene import NONCE, POOL, REACH, WINDOW, call, context, incident, shown
 from tests.loop.stores import ListStore, record
-
-
-def shown(text: str) -> str:
-    """Without the frame."""
-    first, *lines, last = text.split("\n")
-    assert (first, last) == (f"<<{NONCE}|", f"|{NONCE}>>")
-    return "\n".join(lines)
 
 
 def with_last(**changes: object) -> ListStore:
@@ -30,7 +24,7 @@ def test_search_logs_shows_key_fields_ids_and_mechanisms() -> None:
 48 matched, 3 shown, newest first: level:error, 2026-11-30T12:10:00Z to 12:20:00Z; complete
 E1 12:19:40.500Z order-api node-1 ERROR status 503 trace trace-00* | "POST /orders 503"
 E2 12:19:40.300Z payment-api node-1 ERROR SQLTransientException | pool.exhausted | "HikariPool-1 - Connection is not available, request timed out after 30012ms"
-E3 12:19:20.500Z order-api node-1 ERROR status 503 trace trace-00* | "POST /orders 503"
+E3 12:19:20.500Z order-api ERROR status 503 trace trace-00* | "POST /orders 503"
 more: add service:…, a shorter span, or get_timeline / get_error_stats for counts\
 """)
 
@@ -104,7 +98,7 @@ E3 24 | 0 | order-api\
 
 def test_error_stats_by_message_are_patterns() -> None:
     text = shown(call(context(), "get_error_stats", group_by="message").text)
-    assert "new 24 | 0 | 12:12:00.300Z | payment-api ERROR | pool.exhausted" in text
+    assert "new 24 | 0 | 12:12:00.300Z..12:19:40.300Z | payment-api ERROR | pool.exhausted" in text
 
 
 def test_a_dimension_that_no_field_plays_is_refused_with_those_that_are() -> None:
@@ -116,7 +110,7 @@ def test_a_dimension_that_no_field_plays_is_refused_with_those_that_are() -> Non
 
 def test_patterns_say_what_is_new_and_what_vanished() -> None:
     text = shown(call(context(), "get_log_patterns").text)
-    assert 'new 24 | 0 | 12:12:00.300Z | payment-api ERROR | pool.exhausted | "HikariPool' in text
+    assert 'new 24 | 0 | 12:12:00.300Z..12:19:40.300Z | payment-api ERROR | pool.exhausted | "HikariPool' in text
     assert re.search(r'(falling|vanished) \d+ \| 60 \| \S+ \| payment-api INFO \| "charge settled"', text)
     assert "more frequent words:" in text
 
@@ -270,3 +264,60 @@ def test_what_did_not_fit_has_no_id() -> None:
 
 def test_the_pool_line_is_quoted_whole() -> None:
     assert POOL in call(context(), "search_logs", query="service:payment-api level:error", size=1).text
+
+
+def test_a_run_of_alike_lines_tells_the_range_of_its_durations() -> None:
+    records = [record(700 + at, "request completed", duration_ms=float(at * 500), status=200) for at in range(4)]
+    records += [record(710, "request completed", duration_ms=9.0, status=500)]
+    text = shown(call(context(ListStore(records)), "search_logs", order="oldest").text)
+    assert 'status 200 0..1,500 ms | "request completed" x 4 until' in text
+    assert 'status 500 9 ms | "request completed"' in text
+
+
+def test_the_place_of_a_service_is_said_once() -> None:
+    records = [
+        record(700 + at, f"step {at}", pod=f"order-api-{pod}", host="node-1") for at, pod in enumerate(("a", "a", "b"))
+    ]
+    text = shown(call(context(ListStore(records)), "search_logs", order="oldest").text)
+    assert text.count("order-api-a") == text.count("order-api-b") == 1
+
+
+def test_the_context_of_a_line_shows_the_time_between_steps() -> None:
+    records = [record(700 + at, f"step {n}", trace_id="trace-000000001") for n, at in enumerate((0, 0.25, 6, 6.0005))]
+    made = context(ListStore(records))
+    call(made, "search_logs", query='"step 1"')
+    text = shown(call(made, "get_log_context", evidence_id="E1").text)
+    assert '12:11:40.250Z +0.250s order-api INFO | "step 1" <- this row' in text
+    assert '12:11:46Z +5.750s order-api INFO | "step 2"' in text
+    assert '12:11:46.000Z order-api INFO | "step 3"' in text
+
+
+def test_of_a_long_context_the_line_itself_and_its_neighbours_stay() -> None:
+    records = [record(600 + at, f"step {at:03d} " + "x" * 300, trace_id="trace-000000001") for at in range(100)]
+    made = context(ListStore(records))
+    call(made, "search_logs", query='"step 050"')
+    text = shown(call(made, "get_log_context", evidence_id="E1", size=100).text)
+    assert re.search(r"step 050 .*<- this row", text)
+    assert "step 049" in text
+    assert "step 051" in text
+    assert "step 000" not in text
+    assert re.search(r"…\[\+\d+ earlier rows cut to fit\]", text)
+    assert re.search(r"…\[\+\d+ later rows cut to fit\]", text)
+
+
+def test_a_merged_word_of_a_pattern_is_told_with_its_values() -> None:
+    records = [
+        record(700 + at, f"no instances available for {name} of the registry", level="error")
+        for at, name in enumerate(["basic-service"] * 3 + ["seat-service"] * 2 + ["food-service"] * 2)
+    ]
+    text = shown(call(context(ListStore(records)), "get_log_patterns").text)
+    assert "{<*>: basic-service x3, seat-service x2, food-service x2}" in text
+
+
+def test_without_a_baseline_error_stats_name_none() -> None:
+    scope = Scope(WINDOW, REACH, WINDOW.end)
+    made = context(ListStore([one for one in incident() if one.timestamp >= WINDOW.start]), scope=scope)  # type: ignore[operator]
+    text = shown(call(made, "get_error_stats").text)
+    assert "by service (events)" in text
+    assert "E1 48 | all failing" in text
+    assert made.ledger.rows["E1"].baseline_value is None

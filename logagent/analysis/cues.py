@@ -16,7 +16,8 @@ _WORD = re.compile("[a-z]{3,}|[\u4e00-\u9fff]{2,}")
 _MATCHED = 80
 _REMEMBERED = 50_000
 """Distinct words whose candidates are kept; then the memory starts anew."""
-
+_LINES, _KEPT_CHARS = 20_000, 300
+"""Physical lines whose hits are kept, and their length: frames of stack traces come again in many records."""
 
 _HEAD, _TAIL = 12_288, 4_096
 """Characters of a line that are read; a cue further inside a longer one is missed."""
@@ -58,7 +59,13 @@ class Cue:
 
     def possible(self, low: str) -> bool:
         """Whether a line (in lower case) holds what every match holds."""
-        return all(any(literal in low for literal in group) for group in self.must)
+        for group in self.must:  # plain loops: this is asked for every cue that a word of a line calls
+            for literal in group:
+                if literal in low:
+                    break
+            else:
+                return False
+        return True
 
 
 def cues_of(entry: Mapping[str, Any], rank: int) -> list[Cue]:
@@ -82,10 +89,13 @@ class Matcher:
         self._by_plain: dict[str, list[Cue]] = defaultdict(list)
         self._unanchored: list[Cue] = []
         self._seen: dict[str, tuple[Cue, ...]] = {}
+        self._read: dict[str, list[CueHit]] = {}
         for rank, entry in enumerate(entries, first_rank):
             for cue in cues_of(entry, rank):
                 self._add(cue)
         self._shortest = min(map(len, self._by_word), default=1)
+        self._plain_ascii = [row for row in self._by_plain.items() if row[0].isascii()]
+        self._plain_other = [row for row in self._by_plain.items() if not row[0].isascii()]
 
     def _add(self, cue: Cue) -> None:
         for word in cue.words:
@@ -99,10 +109,20 @@ class Matcher:
         """Hits of a record of several physical lines, in order of precedence."""
         best: dict[str, CueHit] = {}
         for line in text.split("\n"):
-            for hit in self.line(line):
+            for hit in self._known(line):
                 if hit.id not in best or hit < best[hit.id]:
                     best[hit.id] = hit
         return sorted(best.values())
+
+    def _known(self, line: str) -> list[CueHit]:
+        if len(line) > _KEPT_CHARS:
+            return self.line(line)
+        found = self._read.get(line)
+        if found is None:
+            if len(self._read) >= _LINES:
+                self._read = {}
+            found = self._read[line] = self.line(line)
+        return found
 
     def line(self, line: str) -> list[CueHit]:
         """Hits of one physical line, in order of precedence; of a very long one its beginning and its end are read."""
@@ -128,14 +148,18 @@ class Matcher:
     def _candidates(self, low: str) -> list[Cue]:
         """Cues whose literals stand in the line, in the order of the list where that is what the words give."""
         found: dict[Cue, None] = {}
+        seen = self._seen
         for word in _WORD.findall(low):
-            cues = self._seen.get(word)
+            cues = seen.get(word)
             if cues is None:
                 cues = self._learn(word)
-            found.update(dict.fromkeys(cues))
-        ascii_only = low.isascii()
-        for literal, several in self._by_plain.items():
-            if (not ascii_only or literal.isascii()) and literal in low:
+            if cues:
+                found.update(dict.fromkeys(cues))
+        for literal, several in self._plain_ascii:
+            if literal in low:
+                found.update(dict.fromkeys(several))
+        for literal, several in () if low.isascii() else self._plain_other:
+            if literal in low:
                 found.update(dict.fromkeys(several))
         found.update(dict.fromkeys(self._unanchored))
         return list(found)

@@ -35,12 +35,12 @@ def period_of(bad: Sequence[Event], healthy: Sequence[Event]) -> float | None:
         return None
     pauses = [(end, start) for (_, end), (start, _) in pairwise(bursts)]
     dense = len(bad) / len(bursts)
-    if dense < 2 and _filled(pauses, [e for e in healthy if UP.search(e.message)]) < _HEALTHY_PAUSES * len(pauses):  # noqa: PLR2004
-        return None
     steps = [b[0] - a[0] for a, b in pairwise(bursts)]
     mean = sum(steps) / len(steps)
     spread = (sum((step - mean) ** 2 for step in steps) / len(steps)) ** 0.5 / mean
     if spread > _tolerance(dense, len(bursts)):
+        return None
+    if dense < 2 and _filled(pauses, [e for e in healthy if UP.search(e.message)]) < _HEALTHY_PAUSES * len(pauses):  # noqa: PLR2004  # the dearest test, so it comes late
         return None
     busy = sum(end - start for start, end in bursts) / max(1e-6, bursts[-1][1] - bursts[0][0])
     even = busy <= _BUSY and _filled(pauses, healthy) >= _HEALTHY_PAUSES * len(pauses)

@@ -1,7 +1,8 @@
 """From log records to the events the signals read: level inside the text, error fields, status, platform events."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import attrgetter
 
 from logagent.analysis.facts import Event
 from logagent.analysis.objects import settle
@@ -19,6 +20,17 @@ _STATUS = ("http.response.status_code", "status_code", "statusCode", "res.status
 _FAILED = re.compile(r"5\d\d(?:\.0)?")
 _SERVER_ERROR = 5
 _NOT_EXTRA = frozenset({"@timestamp", "timestamp", "message", "msg", "stream", "source", "time", "ts"})
+
+_ROLES: tuple[tuple[str, Callable[[LogRecord], str]], ...] = (
+    ("error.type", attrgetter("error_type")),
+    ("error.message", attrgetter("error_message")),
+    ("error.stack_trace", attrgetter("stack")),
+    ("host.name", attrgetter("host")),
+    ("kubernetes.pod.name", attrgetter("pod")),
+    ("kubernetes.namespace", attrgetter("namespace")),
+    ("service.version", attrgetter("version")),
+)
+"""Roles that become fields, under their ECS names."""
 
 _LEVELS = {
     "trace": 0, "debug": 1, "info": 2, "information": 2, "notice": 2, "normal": 2, "warn": 3, "warning": 3, "w": 3,
@@ -61,7 +73,7 @@ def from_record(record: LogRecord, weight: float = 1.0, *, at: float | None = No
     if time is None:
         msg = "a record without a time needs `at`"
         raise ValueError(msg)
-    fields = dict(record.fields)  # a store may answer a lazy mapping
+    fields = dict(record.fields.items())  # a store may answer a lazy mapping
     event = Event(
         time=time,
         service=record.service or _text(fields, _SERVICE) or "unknown",
@@ -75,7 +87,8 @@ def from_record(record: LogRecord, weight: float = 1.0, *, at: float | None = No
         weight=weight,
         record=record,
     )
-    settle(event, {**event.extra, **_platform(record, fields)})
+    platform = _platform(record, fields)
+    settle(event, {**event.extra, **platform} if platform else event.extra)
     if event.level is None and not event.event:
         event.level = inline_level(event.message)
     return event
@@ -125,15 +138,19 @@ def _text(fields: Mapping[str, object], names: tuple[str, ...]) -> str:
 def _failed(record: LogRecord, fields: Mapping[str, object]) -> bool:
     if record.status is not None:
         return record.status // 100 == _SERVER_ERROR
-    status = next((fields[name] for name in _STATUS if name in fields), None)
-    return status is not None and _FAILED.fullmatch(str(status)) is not None
+    for name in _STATUS:
+        if name in fields:
+            return _FAILED.fullmatch(str(fields[name])) is not None
+    return False
 
 
 def _platform(record: LogRecord, fields: Mapping[str, object]) -> dict[str, object]:
     """What roles took from a platform event, under its own names: reason, type, object; empty for any other record."""
+    if not record.error_type:
+        return {}
     typed = record.level in _EVENT_TYPES
     about = any(name.startswith(_OBJECTS) for name in fields)
-    if not record.error_type or not (about or (typed and _REASON.fullmatch(record.error_type))):
+    if not (about or (typed and _REASON.fullmatch(record.error_type))):
         return {}
     found: dict[str, object] = {"reason": fields.get("reason", record.error_type)}
     if typed:
@@ -145,19 +162,12 @@ def _platform(record: LogRecord, fields: Mapping[str, object]) -> dict[str, obje
 
 def _extra(record: LogRecord, fields: Mapping[str, object]) -> dict[str, object]:
     """Flat fields, roles among them under their ECS names, so that the signals find them whatever the source says."""
-    roles = (
-        ("error.type", record.error_type),
-        ("error.message", record.error_message),
-        ("error.stack_trace", record.stack),
-        ("host.name", record.host),
-        ("kubernetes.pod.name", record.pod),
-        ("kubernetes.namespace", record.namespace),
-        ("service.version", record.version),
-    )
-    extra: dict[str, object] = {key: value for key, value in roles if value}
+    extra: dict[str, object] = {}
+    for name, role in _ROLES:
+        if value := role(record):
+            extra[name] = value
     if record.status is not None:
         extra["http.response.status_code"] = record.status
     if record.duration_ms is not None:
         extra["duration_ms"] = record.duration_ms
-    extra.update((key, value) for key, value in fields.items() if key not in _NOT_EXTRA)
-    return extra
+    return extra | {name: value for name, value in fields.items() if name not in _NOT_EXTRA}

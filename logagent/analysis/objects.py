@@ -168,7 +168,13 @@ def _first(fields: Fields, names: tuple[str, ...]) -> object | None:
     return None
 
 
+_NOTHING = _About("", "", "", "", is_event=False)
+_TELLING = frozenset({*_OBJECT, "reason", "type", "event_categories", "EventCategories"})
+
+
 def _about(fields: Fields) -> _About:
+    if _TELLING.isdisjoint(fields):
+        return _NOTHING  # as nearly every record
     target = str(_first(fields, _OBJECT) or "")
     reason, type_ = str(fields.get("reason") or ""), str(fields.get("type") or "").lower()
     is_event = (

@@ -7,6 +7,7 @@ Escapes stand as text: `\x1b`, `\u202e`, `\U000e0041`; a long run is shortened t
 
 import re
 import unicodedata
+from functools import cache, lru_cache
 from urllib.parse import unquote
 
 _INVISIBLE = (
@@ -14,8 +15,7 @@ _INVISIBLE = (
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
-_UNSAFE_BLOCK = re.compile(f"(?:[{_CONTROL}{_INVISIBLE}])+")
-_UNSAFE_VALUE = re.compile(f"(?:[\n{_CONTROL}{_INVISIBLE}])+")
+_ASCII_CONTROL = "\x00-\x08\x0b-\x1f\x7f"
 _SHORT_NAMES = {"\n": "\\n", "\r": "\\r", "\x0b": "\\x0b", "\x0c": "\\x0c"}
 _RUN_SHOWN = 3
 _RUN_LIMIT = 8
@@ -31,18 +31,24 @@ def sanitise(text: str) -> str:
     >>> sanitise("red\x1b[31m\u202eevil\nnext")
     'red\\x1b[31m\\u202eevil\\nnext'
     """
-    return _safe(text, _UNSAFE_VALUE)
+    return _safe(text, "\n")
 
 
 def sanitise_block(text: str) -> str:
     """As `sanitise`, but line feeds stay: for text of our own making that holds several lines."""
-    return _safe(text, _UNSAFE_BLOCK)
+    return _safe(text, "")
 
 
-def _safe(text: str, unsafe: re.Pattern[str]) -> str:
+def _safe(text: str, also: str) -> str:
     if text.isascii():
-        return text if text.isprintable() else unsafe.sub(_escape_run, text)
-    return unicodedata.normalize("NFC", unsafe.sub(_escape_run, text))
+        return text if text.isprintable() else _unsafe(_ASCII_CONTROL, also).sub(_escape_run, text)
+    return unicodedata.normalize("NFC", _unsafe(_CONTROL + _INVISIBLE, also).sub(_escape_run, text))
+
+
+@cache
+def _unsafe(characters: str, also: str) -> re.Pattern[str]:
+    """Runs of these characters. Compiled when needed: those beyond ASCII cost 5 ms."""
+    return re.compile(f"(?:[{also}{characters}])+")
 
 
 def _escape_run(match: re.Match[str]) -> str:
@@ -74,8 +80,7 @@ def _is_emoji(char: str) -> bool:
 
 # -- does a line talk to an assistant? ------------------------------------------------------------------------------
 
-_HIDDEN_TEXT = re.compile("[\U000e0020-\U000e007f]{4}|[\u202d\u202e\u2066-\u2068]|\\w[\u200b-\u200d\u2060]\\w|\x1b\\]")
-_STRIP = re.compile(f"[{_INVISIBLE}]")
+_HIDDEN_TEXT = "[\U000e0020-\U000e007f]{4}|[\u202d\u202e\u2066-\u2068]|\\w[\u200b-\u200d\u2060]\\w|\x1b\\]"
 _OUR_TOOLS = (
     "list_log_sources|search_logs|get_error_stats|get_log_patterns|get_timeline|compare_windows|get_log_context"
     "|submit_diagnosis"
@@ -118,7 +123,7 @@ _PHRASES = (
     r"\bconsigne pour l'assistant|\ban den assistenten:|\bpara el asistente:",
     r"忽略.{0,12}(?:指令|指示|说明|规则)|你现在是.{0,20}(?:助手|模型)|(?:请|必须)在.{0,8}(?:回答|报告|总结)中",
 )
-_ADDRESSES = re.compile("|".join(f"(?:{phrase})" for phrase in _PHRASES), re.IGNORECASE)
+_ADDRESSES = "(?i:" + "|".join(f"(?:{phrase})" for phrase in _PHRASES) + ")"
 _CLUES = (
     "ignor", "disregard", "forget", "override", "assistant", "analyst", "responder", " ai", "ai ", "llm", "gpt", "claude",
     "model", "system", "instruction", "you are now", '"role"', '"tool"', "call ", "use ", "run ", "invoke", "<|", "<<sys",
@@ -126,6 +131,13 @@ _CLUES = (
     "conversation", "](", "decode", "<tool", "<system", "忽略", "你现在", "中", "investigation", "analysis",
 )  # fmt: skip
 _LONGEST = 4_000
+_NINES = str.maketrans("0123456789", "9999999999")
+
+
+@cache
+def _once(pattern: str) -> re.Pattern[str]:
+    """Compiled when first needed, which is never in most runs."""
+    return re.compile(pattern)
 
 
 def looks_like_instructions(text: str) -> bool:
@@ -135,14 +147,23 @@ def looks_like_instructions(text: str) -> bool:
     4,000 characters are read.
     """
     text = text[:_LONGEST]
+    # digits stand for each other in every phrase, but not in percent codes, and NFKC knows more digits than ASCII
+    return _addressed(text if "%" in text or not text.isascii() else text.translate(_NINES))
+
+
+@lru_cache(maxsize=1 << 12)
+def _addressed(text: str) -> bool:
     if "\x1b]" in text:
         return True
     shown = text
     if not text.isascii():
-        if _HIDDEN_TEXT.search(text):
+        if _once(_HIDDEN_TEXT).search(text):
             return True
-        shown = unicodedata.normalize("NFKC", _STRIP.sub("", text))
+        shown = unicodedata.normalize("NFKC", _once(f"[{_INVISIBLE}]").sub("", text))
     if "%" in shown:
         shown = f"{shown}\n{unquote(shown)}"
     lower = shown.lower()
-    return any(clue in lower for clue in _CLUES) and _ADDRESSES.search(shown) is not None
+    for clue in _CLUES:  # a plain loop: this is asked of every line
+        if clue in lower:
+            return _once(_ADDRESSES).search(shown) is not None
+    return False

@@ -138,11 +138,12 @@ class Window:
 
     def _severity(self, template: int, sample: Event) -> int:
         text = full_text(sample)
-        hit = self.catalogue.read(text, sample.service, sample.event)
         alert = ALERT.search(text) is not None
         if alert or BENIGN.search(text):
             self.excused.add(template)
             hit = None
+        else:
+            hit = self.catalogue.read(text, sample.service, sample.event)
         self.hits[template] = hit
         strong = hit is not None and not hit.weak
         stated = severity_class(sample.level, text, (strong, hit is not None), event=sample.event)

@@ -42,6 +42,7 @@ from logagent.wiring._severity import suggest
 from logagent.wiring._source import make_plan, open_store
 from logagent.wiring._steps import next_steps
 from logagent.wiring._told import Told
+from logagent.wiring._warnings import data_warnings, tell
 
 
 class Session:
@@ -173,6 +174,8 @@ class Session:
         if found is None:
             raise explain_nothing(self.store, self.plan.scope, self.description, self.focus)
         self.findings = found
+        warnings = data_warnings(self.description, found.worst, self.created_at)
+        self.caveats += tell(warnings, self.words.texts, self.on_event)
         return found
 
     def _finish(self, findings: Findings, told: Told | None) -> Diagnosis:

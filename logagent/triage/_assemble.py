@@ -1,5 +1,6 @@
 """The Diagnosis from what was found and judged; every list in it cites evidence that was asked again."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -42,6 +43,8 @@ from logagent.triage._hypotheses import Words
 from logagent.triage._statements import Clean, evidence_out
 from logagent.verify import Judgement
 
+_FIELD_NOTE = re.compile(r"[a-z_]+: .+ \(\d+%\)")
+"""A note of a store about a chosen field; shown in the first step and by doctor."""
 PATTERNS = 20
 LABEL = 160
 FEW = 20
@@ -113,7 +116,7 @@ def assemble(
         checks=checks,
         next_steps=story.next_steps,
         open_questions=story.open_questions,
-        data_quality=_quality(frame, findings, words),
+        data_quality=_quality(frame, findings, words, clean),
         usage=frame.usage,
     )
 
@@ -335,7 +338,7 @@ def _used(
     return [one for one in dict.fromkeys(ids) if one]
 
 
-def _quality(frame: Frame, findings: Findings, words: Words) -> DataQuality:
+def _quality(frame: Frame, findings: Findings, words: Words, clean: Clean) -> DataQuality:
     worst, description = findings.worst, findings.description
     fields = description.fields
     shares = {ECS[role]: round(fields.coverage(role), 3) for role in _COVERED if fields.roles.get(role)}
@@ -355,11 +358,11 @@ def _quality(frame: Frame, findings: Findings, words: Words) -> DataQuality:
         field_coverage=shares,
         redactions=frame.redactions,
         suspicious_content=findings.suspicious,
-        caveats=[*frame.caveats, *_caveats(findings, words)],
+        caveats=[*frame.caveats, *_caveats(findings, words, clean)],
     )
 
 
-def _caveats(findings: Findings, words: Words) -> list[Caveat]:
+def _caveats(findings: Findings, words: Words, clean: Clean) -> list[Caveat]:
     description, volume = findings.description, findings.volume
     found: list[tuple[str, bool, dict[str, object]]] = [
         ("suspicious", findings.suspicious > 0, {"n": findings.suspicious}),
@@ -370,8 +373,10 @@ def _caveats(findings: Findings, words: Words) -> list[Caveat]:
         ("future", description.future > 0, {"n": f"{description.future:,}"}),
         ("no_levels", not findings.levels_known, {}),
     ]
+    notes = [note for note in description.notes if not _FIELD_NOTE.fullmatch(note) and not note.startswith("LA")]
+    told = [Caveat(code="source", severity="warning", text=clean(note)) for note in notes]
     severe: dict[str, Literal["warning"]] = {"suspicious": "warning", "unparsed": "warning", "future": "warning"}
-    return [
+    return told + [
         Caveat(code=code, severity=severe.get(code, "info"), text=words.say(f"caveat.{code}", **values))
         for code, holds, values in found
         if holds

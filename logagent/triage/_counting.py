@@ -21,6 +21,8 @@ MIN_RECORDS = 5
 LOOSE, FEW = 0.01, 3
 """A query is of its pattern if it finds as many lines, to this share or this number."""
 SERIES = 6
+REQUESTS = 0.02
+"""Least share of events with a status, or a duration, from which these count as requests."""
 REQUEST_SHARE = 3
 """Failing events for each failing request from which requests are no fit denominator."""
 BAND_BUCKETS = 3
@@ -346,10 +348,10 @@ def count_trouble(store: LogStore, findings: Findings, asked: TroubleQuestion) -
 
 
 def request_node(findings: Findings) -> Node | None:
-    """What counts as a request: an event with a status, else with a duration, else with a trace id."""
+    """What counts as a request: an event with a status, else with a duration; one trace id stands on many lines."""
     fields = findings.description.fields
-    for role, least in (("status", 0.02), ("duration", 0.02), ("trace_id", 0.3)):
-        if fields.roles.get(role) and fields.coverage(role) >= least:
+    for role in ("status", "duration"):
+        if fields.roles.get(role) and fields.coverage(role) >= REQUESTS:
             return Exists(role)
     return None
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from logagent.analysis.facts import Fact, Suspect
-from logagent.diagnosis import Hypothesis
+from logagent.diagnosis import BlastValue, Hypothesis
 from logagent.logs import instant, iso
 from logagent.texts import Catalogue as Texts
 from logagent.triage._findings import FAILING, Findings, PatternFinding
@@ -21,6 +21,8 @@ SUSPECTS = 3
 LIFT, SHARE = 3.0, 0.8
 """Failures separate on a value that holds this share of them at this lift (ux.md 3.1)."""
 TWO = 2
+FEWEST = 5
+"""Failing events from which a separation is more than chance."""
 QUOTES, QUOTE = 8, 300
 """Most quoted lines of a hypothesis, and characters of each."""
 LATE = 60.0
@@ -142,7 +144,7 @@ def entity(findings: Findings, service: str) -> dict[str, str]:
     found = {"service.name": service}
     for radius in findings.blast:
         lead = radius.values[0]
-        separates = (lead.lift or 0) >= LIFT and (lead.share_in_anomaly or 0) >= SHARE
+        separates = _separates(lead)
         if radius.dimension == "service.version" and separates:
             found["service.version"] = lead.value
     return found
@@ -177,7 +179,8 @@ def discriminating_rows(findings: Findings, service: str) -> list[str]:
     facts = suspect.facts if suspect is not None else []
     rows = [findings.row_of(fact) for fact in facts if fact.kind in DISCRIMINATING]
     order = findings.first_trouble
-    if len(order) >= TWO and order[0][1] == service and order[1][0] > order[0][0]:
+    first = len(order) >= TWO and order[0][1] == service and order[1][0] > order[0][0]
+    if first and _begins_first(findings, service):
         rows.append(order[0][2])
     rows += _separating_rows(findings, service)
     for change, row in zip(findings.conclusion.changes, findings.change_rows, strict=False):
@@ -187,12 +190,26 @@ def discriminating_rows(findings: Findings, service: str) -> list[str]:
     return [one for one in dict.fromkeys(rows) if one and one not in mechanism][:4]
 
 
+def _separates(lead: BlastValue) -> bool:
+    """Whether failures separate on a value: most of them, enough of them, and far more than of the healthy events."""
+    return lead.affected_events >= FEWEST and (lead.lift or 0) >= LIFT and (lead.share_in_anomaly or 0) >= SHARE
+
+
+def _begins_first(findings: Findings, service: str) -> bool:
+    """Whether the facts of others begin after those of the service.
+
+    The first failing events alone do not tell: they are counted from the suspect's own onset on, so it comes first.
+    """
+    conclusion = findings.conclusion
+    return conclusion.grade == "confirmed" and bool(conclusion.ranking) and conclusion.ranking[0].service == service
+
+
 def _separating_rows(findings: Findings, service: str) -> list[str]:
     """Rows of dimensions on which at least 80 % of the failures lie, lift 3, that belong to the service."""
     rows = []
     for radius in findings.blast:
         lead, row = radius.values[0], findings.blast_rows.get(radius.dimension, "")
-        separates = (lead.lift or 0) >= LIFT and (lead.share_in_anomaly or 0) >= SHARE
+        separates = _separates(lead)
         if radius.dimension == "service.name":
             separates = separates and lead.value == service
         elif radius.dimension not in {"service.version", "host.name", "kubernetes.pod.name"}:

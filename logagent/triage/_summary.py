@@ -58,9 +58,11 @@ def impact_words(findings: Findings, words: Words, suspect: Suspect | None) -> s
     if volume.unit == "requests" and ratio and grown and ratio >= WORTH_SAYING:
         return _share_words(words, ratio)
     if volume.failing:
-        return words.say("impact.events", count=f"{volume.failing:,}")
+        return words.say("impact.events" if volume.failing > 1 else "impact.events_one", count=f"{volume.failing:,}")
     if (grown_pattern := changed_pattern(findings, suspect)) is not None:
-        return words.say("impact.few", count=f"{grown_pattern.count:,}")
+        return words.say(
+            "impact.few" if grown_pattern.count > 1 else "impact.few_one", count=f"{grown_pattern.count:,}"
+        )
     if "silent" in kinds and suspect is not None:
         return words.say("impact.silent", suspect=suspect.service)
     if kinds & {"slow", "slow_shift", "slow_endpoint", "slow_number", "slow_peer"}:

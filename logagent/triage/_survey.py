@@ -59,7 +59,7 @@ def survey(run: Run) -> Findings | None:
     totals = [value.value if isinstance(value.value, int) else 0 for value in counted.values]
     if not totals[1]:
         return None
-    run.report("scope", f"{totals[1]:,} events")
+    run.report("scope", _scope_line(run.description, totals[1]))
     material = read(run.store, run.scope, span, totals[0], run.catalogue)
     if not material.events:
         return None
@@ -75,6 +75,19 @@ def survey(run: Run) -> Findings | None:
     counting.count_blast(run.store, findings)
     _rows(run, findings)
     return findings
+
+
+def _scope_line(description: Description, events: int) -> str:
+    """What was found: format, the fields that play the main roles, number of events."""
+    kinds = ", ".join(dict.fromkeys(source.note for source in description.sources[:3] if source.note))
+    named = {"time": "timestamp", "level": "severity", "service": "service", "message": "message"}
+    fields = description.fields
+    chosen = [
+        f"{word}={choice.name}" + (f" {fields.coverage(role):.0%}" if fields.coverage(role) < 1 else "")
+        for word, role in named.items()
+        if (choice := fields.first(role)) is not None
+    ]
+    return ", ".join(part for part in (kinds, *chosen, f"{events:,} events") if part)
 
 
 def _span(run: Run) -> TimeWindow:

@@ -93,22 +93,28 @@ class CaseStore:
             raise _unwritable(folder, error) from error
         return target
 
-    def append(self, case: str, record: Mapping[str, Any]) -> None:
-        """Add one step to the transcript; it is on disk when this returns.
+    def append(self, case: str, record: Mapping[str, Any], *, sync: bool = True) -> None:
+        """Add one record to the transcript.
+
+        With `sync` it is on the disk when this returns. Without, the system has it: it outlives this process, killed
+        or not, but not a power cut.
 
         Raises:
             UsageError: no case id.
             StoreUnavailable: the folder cannot be written.
         """
         folder = self._case(case)
+        file = folder / TRANSCRIPT
         line = orjson.dumps(dict(record), option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z, default=str)
         try:
             self._private(folder)
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-            handle = os.open(folder / TRANSCRIPT, flags, 0o600)
+            torn = _is_torn(file)
+            handle = os.open(file, flags, 0o600)
             try:
-                os.write(handle, line)
-                os.fsync(handle)
+                os.write(handle, b"\n" + line if torn else line)
+                if sync:
+                    os.fsync(handle)
             finally:
                 os.close(handle)
         except OSError as error:
@@ -140,7 +146,9 @@ class CaseStore:
         file = self._folder / case / TRANSCRIPT
         for line in file.read_bytes().splitlines() if file.is_file() else []:
             with contextlib.suppress(orjson.JSONDecodeError):
-                yield orjson.loads(line)
+                record = orjson.loads(line)
+                if isinstance(record, dict):
+                    yield record
 
     def list(self) -> tuple[CaseInfo, ...]:
         """All cases with a diagnosis, newest first; one that cannot be read is left out."""
@@ -254,6 +262,16 @@ def _read(file: Path, name: str) -> Diagnosis:
         raise UsageError(f"{name} holds no diagnosis of schema 1 ({reason[:200]}).") from error
     except OSError as error:
         raise UsageError(f"cannot read {name} ({error.strerror})") from error
+
+
+def _is_torn(file: Path) -> bool:
+    """Whether the last line of a transcript has no end: a crash cut it off, and nothing may be glued to it."""
+    try:
+        with file.open("rb") as opened:
+            opened.seek(-1, os.SEEK_END)
+            return opened.read(1) != b"\n"
+    except OSError:  # there is none yet, or it is empty
+        return False
 
 
 def _unwritable(folder: Path, error: OSError) -> StoreUnavailable:

@@ -35,8 +35,20 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelAsked:
+    """A request to the model begins. `tokens` is our estimate of its size."""
+
+    turn: int
+    step: int
+    messages: int
+    tokens: int
+    forced: bool = False
+    state: Literal["running"] = "running"
+
+
+@dataclass(frozen=True, slots=True)
 class ModelReplied:
-    """One reply of the model. Texts are redacted."""
+    """One reply of the model: the end of the step that `ModelAsked` began. Texts are redacted."""
 
     turn: int
     text: str
@@ -45,6 +57,41 @@ class ModelReplied:
     input_tokens: int
     output_tokens: int
     seconds: float
+    step: int = 0
+    cost: float = 0.0
+    """In the currency of the prices in the settings; 0 where they name none."""
+    finish: str = ""
+    call_ids: tuple[str, ...] = ()
+    reasoning: str = ""
+    """What the model thought, where the endpoint shows it; never evidence, never in a report."""
+    notices: tuple[str, ...] = ()
+    state: Literal["done"] = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailed:
+    """A request to the model brought no reply, after all tries."""
+
+    turn: int
+    step: int
+    code: str
+    error: str
+    seconds: float
+    error_class: str = ""
+    state: Literal["failed"] = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """One tool call begins."""
+
+    turn: int
+    step: int
+    call_id: str
+    tool: str
+    arguments: str
+    why: str = ""
+    state: Literal["running"] = "running"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +106,28 @@ class ToolFinished:
     seconds: float
     result: str
     evidence: tuple[str, ...] = ()
+    step: int = 0
+    why: str = ""
+    summary: str = ""
+    """The result in one line."""
+    tokens: int = 0
+    """Estimated size of the result."""
+    lost: bool = False
+    key: str = ""
+    """What makes two calls the same call; empty for one that could not be read."""
+    state: Literal["done", "failed"] = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class LoopEnded:
+    """The loop of model and tools is over, and why."""
+
+    stop: str
+    turns: int
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+    cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +139,18 @@ class StoreRequest:
     detail: str = ""
 
 
-RunEvent = StepStarted | StepFinished | Notice | ModelReplied | ToolFinished | StoreRequest
+RunEvent = (
+    StepStarted
+    | StepFinished
+    | Notice
+    | ModelAsked
+    | ModelReplied
+    | ModelFailed
+    | ToolStarted
+    | ToolFinished
+    | LoopEnded
+    | StoreRequest
+)
 OnEvent = Callable[[RunEvent], None]
 
 

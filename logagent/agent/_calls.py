@@ -35,6 +35,10 @@ class Calls:
     registry: ToolRegistry
     context: ToolContext
     clock: Callable[[], float]
+    before: Callable[[Job], None] = lambda _job: None
+    """Told of each call just before it is run."""
+    after: Callable[[Job, ToolResult, float], None] = lambda _job, _result, _seconds: None
+    """Told of each call with its result, in the order of the calls."""
     stuck: bool = False
     lost: int = 0
     """Calls in a row that the log source did not answer."""
@@ -47,16 +51,21 @@ class Calls:
         jobs = [self.registry.prepare(call, self.context) for call in calls]
         refusals = [self._refusal(job, turn, place, jobs) for place, job in enumerate(jobs)]
         beside = [job for job, refusal in zip(jobs, refusals, strict=True) if refusal is None and job.parallel]
+        for job in beside:
+            self.before(job)
         early = dict(zip(map(id, beside), self._together(beside, deadline), strict=True))
         done: list[tuple[Job, ToolResult, float]] = []
         for job, refusal in zip(jobs, refusals, strict=True):
+            if id(job) not in early:
+                self.before(job)
             if refusal is not None:
                 done.append((job, refusal, 0.0))
-                continue
-            outcome, seconds = early[id(job)] if id(job) in early else self._together([job], deadline)[0]
-            result = self.registry.deliver(job, outcome, self.context)
-            self._note(job, result, turn)
-            done.append((job, result, seconds))
+            else:
+                outcome, seconds = early[id(job)] if id(job) in early else self._together([job], deadline)[0]
+                result = self.registry.deliver(job, outcome, self.context)
+                self._note(job, result, turn)
+                done.append((job, result, seconds))
+            self.after(*done[-1])
         self._idle = self._idle + 1 if all(refusal is not None for refusal in refusals) else 0
         self.stuck = self.stuck or self._idle >= _TWICE
         return done

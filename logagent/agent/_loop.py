@@ -1,20 +1,20 @@
 """The loop: ask the model, run its calls, until it submits or something ends the run. Every end is an Outcome."""
 
 import enum
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from logagent.agent._calls import Calls, said
 from logagent.agent._prompt import say, system_prompt, user_message
+from logagent.agent._record import Recorder
 from logagent.agent._talk import SHARE, Talk, Turn
-from logagent.analysis.sanitise import sanitise, sanitise_block
+from logagent.analysis.sanitise import sanitise_block
 from logagent.errors import ModelError
-from logagent.events import ModelReplied, OnEvent, ToolFinished, ignore
+from logagent.events import OnEvent, ignore
 from logagent.llm._wire import ChatModel, Message, Reply, ToolDeclaration
 from logagent.tools._base import ToolContext
-from logagent.tools._registry import SUBMIT, Job, ToolRegistry, ToolResult
+from logagent.tools._registry import SUBMIT, ToolRegistry
 from logagent.tools.submit_diagnosis import Submission
 
 _DEFAULT_WINDOW = 32_768
@@ -87,6 +87,7 @@ class Agent:
     _chatter: int = 0
     _longest: float = 0.0
     _notices: list[str] = field(default_factory=list)
+    _record: Recorder = field(init=False)
     _tools: tuple[ToolDeclaration, ...] = ()
 
     def investigate(self, question: str, digest: str) -> Outcome:
@@ -103,7 +104,8 @@ class Agent:
         self._tools = self.registry.declarations
         system = system_prompt(context, language=self.language, turns=self.limits.max_turns)
         talk = Talk(system, user_message(question, digest, context), context.ledger)
-        calls = Calls(self.registry, context, self.clock)
+        self._record = Recorder(context, self.on_event, self._price)
+        calls = Calls(self.registry, context, self.clock, self._record.starts, self._record.finished)
         error: ModelError | None = None
         try:
             stop = self._turns(talk, calls)
@@ -111,8 +113,10 @@ class Agent:
             error, stop = lost, StopReason.DEADLINE if self._late() else StopReason.MODEL_LOST
         except KeyboardInterrupt:
             stop = StopReason.INTERRUPTED
+        self._record.ended(stop.value, self._turn, self._input, self._output, self.clock() - started)
+        submission = context.submission or context.draft  # what was right of one that was sent back
         return Outcome(
-            stop, context.submission, tuple(talk.messages()), self._turn, self._input, self._output,
+            stop, submission, tuple(talk.messages()), self._turn, self._input, self._output,
             self.clock() - started, error, tuple(dict.fromkeys(self._notices)),
         )  # fmt: skip
 
@@ -136,11 +140,9 @@ class Agent:
     def _take_turn(self, talk: Talk, calls: Calls, *, force: bool) -> bool:
         """One reply and the results of its calls; True when the diagnosis was accepted."""
         self._turn += 1
-        reply = self.model.complete(
-            self._fitting(talk), self._tools, force=SUBMIT if force else "", deadline=self.limits.deadline
-        )
+        reply = self._ask(self._fitting(talk), force=force)
         self._count(reply)
-        self.on_event(self._replied(reply))
+        self._record.replied(reply)
         if not reply.tool_calls:
             self._no_call(talk, reply)
             return False
@@ -148,9 +150,18 @@ class Agent:
         deadline = self.limits.deadline if self.limits.deadline is not None else float("inf")
         done = calls.answer(reply.tool_calls, self._turn, deadline)
         talk.turns.append(Turn(reply.message, [result for _, result, _ in done], [said(job) for job, _, _ in done]))
-        for job, result, seconds in done:
-            self.on_event(self._finished(job, result, seconds))
         return any(result.final for _, result, _ in done)
+
+    def _ask(self, messages: Sequence[Message], *, force: bool) -> Reply:
+        began = self.clock()
+        self._record.asks(self._turn, len(messages), self.model.estimate(messages, self._tools), forced=force)
+        try:
+            return self.model.complete(
+                messages, self._tools, force=SUBMIT if force else "", deadline=self.limits.deadline
+            )
+        except ModelError as error:
+            self._record.failed(error, self.clock() - began)
+            raise
 
     def _no_call(self, talk: Talk, reply: Reply) -> None:
         """Chatter is kept and answered; an empty reply leaves no message, only the nudge in the last one."""
@@ -196,7 +207,10 @@ class Agent:
         return self.limits.deadline is not None and self.clock() >= self.limits.deadline - _MARGIN_S
 
     def _cost(self, ahead: int = 0) -> float:
-        return ((self._input + ahead) * self.limits.price_input + self._output * self.limits.price_output) / 1e6
+        return self._price(self._input + ahead, self._output)
+
+    def _price(self, read: int, written: int) -> float:
+        return (read * self.limits.price_input + written * self.limits.price_output) / 1e6
 
     def _fitting(self, talk: Talk) -> Sequence[Message]:
         """The messages, shortened until they take at most 60 % of the window."""
@@ -208,33 +222,8 @@ class Agent:
             messages = talk.messages()
         return messages
 
-    # -- record ----------------------------------------------------------------------------------------------------
-
     def _count(self, reply: Reply) -> None:
         self._input += reply.input_tokens
         self._output += reply.output_tokens
         self._longest = max(self._longest, reply.seconds)
         self._notices += reply.notices
-
-    def _replied(self, reply: Reply) -> ModelReplied:
-        redact = self.context.redact
-        asked = tuple((call.name, redact(call.arguments), _why(call.arguments)) for call in reply.tool_calls)
-        text = sanitise_block(redact(reply.text))
-        return ModelReplied(self._turn, text, asked, reply.input_tokens, reply.output_tokens, reply.seconds)
-
-    def _finished(self, job: Job, result: ToolResult, seconds: float) -> ToolFinished:
-        arguments = self.context.redact(job.call.arguments)
-        return ToolFinished(
-            self._turn, result.call_id, job.call.name, arguments, not result.is_error, seconds, result.text,
-            result.evidence,
-        )  # fmt: skip
-
-
-def _why(arguments: str) -> str:
-    """The reason a call gives, for progress and transcript."""
-    try:
-        given = json.loads(arguments)
-    except ValueError:
-        return ""
-    why = given.get("why") if isinstance(given, dict) else None
-    return sanitise(why)[:100] if isinstance(why, str) else ""

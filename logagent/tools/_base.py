@@ -131,6 +131,8 @@ class ToolContext:
     catalogue: Catalogue
     nonce: str
     submission: "Submission | None" = None
+    draft: "Submission | None" = None
+    """What was right of a submission that was sent back: the best so far, should the run end before the next one."""
     shown: list[str] = field(default_factory=list)
     """Digest and rows the model has read, without what only repeats its own words: what a submission may name."""
     suspicious: list[str] = field(default_factory=list)

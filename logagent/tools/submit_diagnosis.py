@@ -65,11 +65,17 @@ def submit_diagnosis(args: Submission, context: ToolContext) -> Answer:
     faults = claims.faults(args, context)
     if faults and not context.faults:
         context.faults += 1
+        context.draft = _backed(args, context)
         rows = tuple(Row(f"- {fault}") for fault in faults[:_FAULTS])
         return Answer("Not accepted. Mend this and submit again:", rows, plain=True, failed=True)
-    kept = claims.without_faults(args, context)
-    context.submission = kept if kept.what_is_happening or kept.hypotheses else None
+    context.submission = _backed(args, context)
     return Answer("Accepted.", final=True, plain=True)
+
+
+def _backed(args: Submission, context: ToolContext) -> Submission | None:
+    """The part of a submission that stands on evidence; None where nothing does."""
+    kept = claims.without_faults(args, context)
+    return kept if kept.what_is_happening or kept.hypotheses else None
 
 
 TOOL = Tool(

@@ -15,6 +15,7 @@ from logagent.tools import ToolContext, ToolRegistry
 from logagent.tools.submit_diagnosis import Submission, SubmittedHypothesis
 from logagent.triage import Findings, render_digest
 from logagent.triage._hypotheses import discriminating_rows, mechanism_rows
+from logagent.wiring._called import rows_since
 from logagent.wiring._told import Told
 
 if TYPE_CHECKING:
@@ -40,13 +41,17 @@ def investigate(session: "Session", findings: Findings) -> Told | None:
         _without(session, "LA501")
         return None
     client = open_client(session.settings)
+    mark = len(session.ledger)
     try:
         outcome = _run(session, findings, client)
     finally:
         client.close()
     if outcome.error is not None:
         _notice(session, outcome.error)
-    return _told(session, findings, outcome)
+    told = _told(session, findings, outcome)
+    if not told.hypotheses:
+        told.cited = rows_since(session.ledger, mark)
+    return told
 
 
 def open_client(settings: Settings) -> ChatClient:
@@ -163,8 +168,9 @@ def _told(session: "Session", findings: Findings, outcome: Outcome) -> Told:
     submission = outcome.submission
     if outcome.stop is StopReason.INTERRUPTED:
         session.caveats.append(session.interrupted())
-    if submission is None:
+    if outcome.stop is not StopReason.SUBMITTED:
         session.caveats.append(_stopped(session, outcome))
+    if submission is None:
         return told
     told.headline = submission.headline
     told.what = session.clean(submission.what_is_happening)

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -26,7 +26,17 @@ from logagent.diagnosis import (
     Usage,
 )
 from logagent.errors import StoreUnavailable
-from logagent.events import ModelReplied, OnEvent, RunEvent, StepFinished, ToolFinished
+from logagent.events import (
+    LoopEnded,
+    ModelAsked,
+    ModelFailed,
+    ModelReplied,
+    OnEvent,
+    RunEvent,
+    StepFinished,
+    ToolFinished,
+    ToolStarted,
+)
 from logagent.evidence import Ledger
 from logagent.query import to_text
 from logagent.settings import RunOptions, Settings
@@ -34,6 +44,7 @@ from logagent.stores._base import SearchPage
 from logagent.triage import Findings, Frame, Run, Story, assemble, grounds, summary, survey
 from logagent.verify import Judgement, judge, requery
 from logagent.wiring import _resources as resources
+from logagent.wiring._called import support
 from logagent.wiring._choose import choose_hypotheses
 from logagent.wiring._focus import check_services, known_services, read_window, services_named
 from logagent.wiring._nodata import explain_nothing
@@ -43,6 +54,9 @@ from logagent.wiring._source import make_plan, open_store
 from logagent.wiring._steps import next_steps
 from logagent.wiring._told import Told
 from logagent.wiring._warnings import data_warnings, tell
+
+_RECORDED = ModelAsked | ModelReplied | ModelFailed | ToolStarted | ToolFinished | LoopEnded | StepFinished
+"""Events that the transcript keeps."""
 
 
 class Session:
@@ -94,9 +108,15 @@ class Session:
     def on_event(self, event: RunEvent) -> None:
         """Pass an event on, and write steps of model and tools into the transcript of the case."""
         self._listener(event)
-        if self.saves and isinstance(event, ModelReplied | ToolFinished | StepFinished):
+        if isinstance(event, _RECORDED):
+            ended = not isinstance(event, ModelAsked | ToolStarted)
+            self.note(type(event).__name__, asdict(event), sync=ended)
+
+    def note(self, kind: str, record: Mapping[str, object], *, sync: bool = True) -> None:
+        """Add a record to the transcript of the case; a disk that says no takes nothing from the run."""
+        if self.saves:
             with suppress(StoreUnavailable):
-                self.cases.append(self.id, {"kind": type(event).__name__, **asdict(event)})
+                self.cases.append(self.id, {"kind": kind, "at": datetime.now(UTC), **record}, sync=sync)
 
     def clean(self, text: str) -> str:
         """Redacted and without control characters: what may be shown, saved or sent."""
@@ -112,8 +132,19 @@ class Session:
         if self.options.use_model:
             from logagent.wiring._model import investigate  # noqa: PLC0415  # httpx is paid for with a model only
 
+            self._save_by_rule(findings)
             self.told = investigate(self, findings)
         return self._save(self._finish(findings, self.told))
+
+    def _save_by_rule(self, findings: Findings) -> None:
+        """The diagnosis by rule goes to the case before a model starts: whatever kills the run, this much is there."""
+        if not self.saves or not self.settings.llm.base_url or not self.settings.llm.model:
+            return
+        self.caveats.append(self.interrupted())
+        try:
+            self._save(self._finish(findings, None, lambda _name, _text: None))
+        finally:
+            self.caveats.pop()
 
     def partial(self) -> Diagnosis | None:
         """What is known after an interrupt, judged by rule; None before the survey is complete."""
@@ -178,21 +209,27 @@ class Session:
         self.caveats += tell(warnings, self.words.texts, self.on_event)
         return found
 
-    def _finish(self, findings: Findings, told: Told | None) -> Diagnosis:
+    def _finish(
+        self, findings: Findings, told: Told | None, report: Callable[[str, str], None] | None = None
+    ) -> Diagnosis:
+        """Verified, judged, put together; `report` is told of the last two steps, by default the progress."""
+        report = report or self.progress.done
         hypotheses = choose_hypotheses(findings, told, self.words)
         leading = hypotheses[0] if hypotheses else None
         service = leading.entity.get("service.name", "") if leading else ""
         proposed = told is not None and bool(told.hypotheses)
         ground = grounds(findings, service, _against(leading), proposed=proposed)
-        self.progress.done("hypotheses", leading.statement if leading else "none")
+        report("hypotheses", leading.statement if leading else "none")
         cited = [*self._cited(findings, hypotheses), *(told.cited if told else [])]
-        requery(self.store, self.ledger, cited, datetime.now(UTC))
+        requery(self.store, self.ledger, self._unchecked(cited), datetime.now(UTC))
+        if told is not None and not told.hypotheses:
+            support(hypotheses, told.cited, self.ledger, self.catalogue)
         judgement = judge(ground, self.ledger)
         _grade(hypotheses, judgement, claimed=ground.claimed)
         if judgement.outcome == "no_anomaly":
             hypotheses = []
         story = self._story(findings, hypotheses, judgement, told)
-        self.progress.done("verify", f"{judgement.outcome}, confidence {judgement.level}")
+        report("verify", f"{judgement.outcome}, confidence {judgement.level}")
         frame = self._frame()
         frame.severity = suggest(self.settings, findings, judgement.outcome)
         return assemble(frame, findings, self.ledger, judgement, story, (self.words, self.clean))
@@ -222,6 +259,11 @@ class Session:
         for one in hypotheses:
             ids += [*one.supporting, *one.contradicting, *one.discriminating, *one.mechanism_lines]
         return [one for one in dict.fromkeys(ids) if one]
+
+    def _unchecked(self, ids: Sequence[str]) -> list[str]:
+        """Rows that were not asked again yet, or without an answer."""
+        rows = [row for one in ids if (row := self.ledger.get(one)) is not None]
+        return [row.id for row in rows if row.verification.state in {"unverified", "error"}]
 
     def _save(self, diagnosis: Diagnosis) -> Diagnosis:
         if self.saves:

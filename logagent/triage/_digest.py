@@ -88,7 +88,8 @@ def _trouble(findings: Findings, clean: Clean) -> Iterator[str]:
     if findings.timeline and findings.timeline.series:
         step = findings.timeline.interval_seconds
         points = findings.timeline.series[0].points
-        yield f"TIME   failing per {step} s | {_band(points)} | {_bars(points)} | last {points[-1].count:g}"
+        what = f"{findings.timeline.unit} per {step} s"
+        yield f"TIME   {what} | {_band(points)} | {_bars(points)} | last {points[-1].count:g}"
     for change, row in zip(conclusion.changes, findings.change_rows, strict=False):
         support = f"; failing lines name {', '.join(change.shared)}" if change.supported else "; coincides"
         when = f"{change.kind} {change.seconds_before:.0f} s before onset"

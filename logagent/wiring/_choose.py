@@ -23,7 +23,8 @@ def choose_hypotheses(findings: Findings, told: Told | None, words: Words) -> li
         return told.hypotheses
     told.cause = told.headline = ""
     rest = [one for one in told.hypotheses if _service(one) != _service(claimed)]
-    return [one.model_copy(update={"id": f"H{n}", "rank": n}) for n, one in enumerate([claimed, *rest], 1)]
+    told.hypotheses = [one.model_copy(update={"id": f"H{n}", "rank": n}) for n, one in enumerate([claimed, *rest], 1)]
+    return told.hypotheses
 
 
 def _service(hypothesis: Hypothesis) -> str:

@@ -40,4 +40,14 @@ class Told:
             changes["probable_cause"] = self.cause
         elif self.cause and judgement.outcome == "inconclusive":
             changes["strongest_lead"] = self.cause
+        elif judgement.outcome == "inconclusive" and (lead := self._other_lead(rule)):
+            changes["strongest_lead"] = lead
         return rule.model_copy(update=changes)
+
+    def _other_lead(self, rule: Summary) -> str:
+        """The first hypothesis, where the lead by rule does not speak of its service: one report, one suspect."""
+        first = self.hypotheses[0] if self.hypotheses else None
+        service = first.entity.get("service.name", "") if first else ""
+        if first is None or not service or service in (rule.strongest_lead or ""):
+            return ""
+        return f"{first.statement} {' '.join(f'[{one}]' for one in first.supporting[:3])}"

@@ -239,7 +239,7 @@ def test_a_saved_diagnosis_is_read_back(tmp_path: Path) -> None:
     assert Diagnosis.model_validate_json(found.diagnosis.to_json()) == found.diagnosis
 
 
-@pytest.mark.parametrize("language", ["en", "zh_CN"])
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
 def test_both_languages_have_the_same_facts(tmp_path: Path, language: str) -> None:
     found = ran(tmp_path, broken(), since=SINCE, until=UNTIL, language=language)
     plain = ran(tmp_path, broken(), since=SINCE, until=UNTIL)

@@ -97,24 +97,32 @@ def split_over_time(run: Run, compiler: Compiler, queries: Sequence[LogQuery], s
 def top_values(
     run: Run, compiler: Compiler, query: LogQuery, fields: Sequence[str], wanted: tuple[int, TimeWindow | None]
 ) -> TopValues:
-    """Top values of each field; `wanted` is how many, and the window to compare with."""
+    """Top values of each field, from one scan; `wanted` is how many, and the window to compare with."""
     size, baseline = wanted
     if not 1 <= size <= MOST_VALUES:
         raise ValueError(f"size must be 1 to {MOST_VALUES}, not {size}")
     rest = both(compiler.sources(query.indices), compiler.node(query.node))
     now = compiler.window(query.window)
     then = compiler.window(baseline) if baseline else Condition("false")
-    answers = []
-    for name in fields:
-        rows = run(
-            f"top values of {name}",
-            f"SELECT {value_sql(compiler, name)} AS value, count(*) FILTER ({now.sql}) AS n, "
-            f"count(*) FILTER ({then.sql}) FROM logs WHERE ({now.sql} OR {then.sql}) AND {rest.sql} "
-            "GROUP BY 1 ORDER BY n DESC, value",
-            [*now.values, *then.values, *now.values, *then.values, *rest.values],
-        )
-        answers.append(_field_counts(name, rows, size))
-    return TopValues(tuple(answers))
+    if not fields:
+        return TopValues(())
+    picked = ", ".join(f"{value_sql(compiler, name)} AS v{place}" for place, name in enumerate(fields))
+    grouped = " UNION ALL ".join(
+        f"SELECT {place} AS place, CAST(v{place} AS VARCHAR) AS value, count(*) FILTER (now) AS n, "
+        "count(*) FILTER (past) AS before FROM hits GROUP BY 2"
+        for place in range(len(fields))
+    )
+    rows = run(
+        f"top values of {', '.join(fields)}",
+        f"WITH hits AS MATERIALIZED (SELECT {picked}, {now.sql} AS now, {then.sql} AS past FROM logs "
+        f"WHERE ({now.sql} OR {then.sql}) AND {rest.sql}) "
+        f"SELECT place, value, n, before FROM ({grouped}) ORDER BY place, n DESC, value",
+        [*now.values, *then.values, *now.values, *then.values, *rest.values],
+    )
+    found: list[list[tuple[Any, ...]]] = [[] for _ in fields]
+    for place, *row in rows:
+        found[place].append(tuple(row))
+    return TopValues(tuple(_field_counts(name, own, size) for name, own in zip(fields, found, strict=True)))
 
 
 def value_sql(compiler: Compiler, name: str) -> str:

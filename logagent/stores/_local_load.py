@@ -20,6 +20,7 @@ from logagent.logs import Severity
 from logagent.stores._local_shape import MOST_FIELDS, Shape
 from logagent.stores._local_sql import quoted
 from logagent.stores._local_times import ABSURD, duration_sql, timestamp_sql
+from logagent.stores._local_words import words_sql
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -144,7 +145,8 @@ class Loader:
         comma = ", " if declared else ""
         self._connection.execute(
             "CREATE TABLE logs "
-            f"(line INTEGER, ts TIMESTAMP, sev TINYINT, status SMALLINT, duration DOUBLE{comma}{declared})"
+            "(line INTEGER, ts TIMESTAMP, sev TINYINT, status SMALLINT, duration DOUBLE, words VARCHAR"
+            f"{comma}{declared})"
         )
         line = f"TRY_CAST({quoted(LINE)} AS INTEGER)" if LINE in shape.children else "NULL"
         inner = ", ".join([f"{line} AS line", *(f"{column.source} AS {column.ident}" for column in columns)])
@@ -163,7 +165,7 @@ class Loader:
         return ranges
 
     def _computed_sql(self, idents: Mapping[str, str], fields: FieldMap) -> list[str]:
-        """SQL of ts, sev, status and duration."""
+        """SQL of ts, sev, status, duration and words."""
 
         def chosen(role: str) -> list[tuple[str, str]]:
             choices: Iterable[FieldChoice] = fields.roles.get(role, ())
@@ -175,11 +177,13 @@ class Loader:
             levels = [_guessed_sql({role: chosen(role) for role in ("status", "error_type", "stack", "message")})]
         statuses = [f"TRY_CAST(TRY_CAST({ident} AS DOUBLE) AS SMALLINT)" for _, ident in chosen("status")]
         durations = [duration_sql(name, ident) for name, ident in chosen("duration")]
+        messages = [ident for _, ident in chosen("message")]
         return [
             f"{_first(times, 'TIMESTAMP')} AS ts",
             f"{_first(levels, 'TINYINT')} AS sev",
             f"{_first(statuses, 'SMALLINT')} AS status",
             f"{_first(durations, 'DOUBLE')} AS duration",
+            f"{words_sql(_first(messages, 'VARCHAR'))} AS words",
         ]
 
     def _recompute(self, columns: Sequence[_Column], guess: FieldMap, fields: FieldMap) -> None:

@@ -27,7 +27,7 @@ from logagent.query import (
     Wildcard,
 )
 from logagent.stores._local_times import timestamp_sql
-from logagent.stores._local_words import phrase_pattern, token_pattern, words
+from logagent.stores._local_words import phrase_text, token_pattern, words
 
 NUMBERS = frozenset({"long", "double"})
 
@@ -151,12 +151,7 @@ class Compiler:
         tokens = words(text)
         if sql is None or not tokens:
             return FALSE
-        longest = max(tokens, key=len)
-        maybe = f"{sql} ILIKE {literal(f'%{_like_literal(longest)}%')} ESCAPE '\\'"
-        if not longest.isascii():
-            maybe = f"{sql} IS NOT NULL"
-        matches = f"regexp_matches({sql}, {literal(phrase_pattern(tokens))})"
-        return Condition(f"(CASE WHEN {maybe} THEN {matches} ELSE false END)", costly=True)
+        return Condition(f"coalesce(contains(words, {literal(phrase_text(tokens))}), false)", costly=True)
 
     def _equal(self, field: str, value: str) -> Condition:
         sql = self.text(field)

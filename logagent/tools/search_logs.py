@@ -52,6 +52,6 @@ def _narrower(asked: Asked, context: ToolContext) -> str:
 TOOL = Tool(
     SearchLogsArgs,
     search_logs,
-    "Reads single log lines, key fields only. Use it to read what a row means or to find an id. "
+    "Reads single log lines. Use it to read what a row means or to find an id. "
     "Not for counting: use get_error_stats or get_timeline.",
 )

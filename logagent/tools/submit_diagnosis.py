@@ -45,7 +45,7 @@ class RuledOut(BaseModel):
 class Submission(ToolArgs):
     """What `submit_diagnosis` takes. Once accepted, everything in it passed the checks."""
 
-    headline: str = Field(description="At most 120 characters, no cause, no numbers.")
+    headline: str = Field(description="At most 120 characters: the symptom only, no numbers.")
     what_is_happening: str = Field(
         description="At most 4 sentences, each with its ids, e.g. [E3]. No numbers: code prints them."
     )

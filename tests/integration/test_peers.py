@@ -184,10 +184,11 @@ def test_a_second_run_names_its_sources_again(tmp_path: Path) -> None:
 def test_nothing_matches_and_the_reason_is_told(tmp_path: Path) -> None:
     silent = [one for one in traffic() if str(one["@timestamp"]) < at(200)]
     others = [line(second, f"tick {second}", service="clock") for second in range(0, 600, 2)]
+    path = write(tmp_path, sorted([*silent, *others], key=lambda one: str(one["@timestamp"])))
     with pytest.raises(NoData) as raised:
         run(
             settings(tmp_path),
-            files=(write(tmp_path, sorted([*silent, *others], key=lambda one: str(one["@timestamp"]))),),
+            files=(path,),
             since=SINCE,
             until=UNTIL,
             filters=("service:web",),

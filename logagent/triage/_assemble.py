@@ -8,6 +8,7 @@ from typing import Literal
 
 from logagent.diagnosis import (
     Baseline,
+    BlastRadius,
     Caveat,
     ChangeEvent,
     Check,
@@ -109,7 +110,7 @@ def assemble(
         impact=_impact(findings),
         timeline=_timeline(findings, onset, changes),
         patterns=patterns,
-        blast_radius=findings.blast[:8],
+        blast_radius=_blast(findings, clean),
         changes=changes,
         evidence=evidence_out(ledger, used, findings, words, clean),
         hypotheses=story.hypotheses,
@@ -247,6 +248,19 @@ def _sparkline(findings: Findings, found: PatternFinding, buckets: int = 30) -> 
             place = int((event.time - window.start) / window.length * buckets)
             counts[max(0, min(buckets - 1, place))] += event.weight
     return [round(count, 1) for count in counts]
+
+
+def _blast(findings: Findings, clean: Clean) -> list[BlastRadius]:
+    """Values are text of logs: a tenant may be an e-mail address."""
+    return [
+        one.model_copy(
+            update={
+                "values": [value.model_copy(update={"value": clean(value.value)}) for value in one.values],
+                "unaffected": [clean(value) for value in one.unaffected],
+            }
+        )
+        for one in findings.blast[:8]
+    ]
 
 
 def _changes(findings: Findings, clean: Clean) -> list[ChangeEvent]:

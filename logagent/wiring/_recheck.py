@@ -1,5 +1,6 @@
 """`logagent verify`: ask again for every figure of a saved diagnosis, without a model, from the report alone."""
 
+import re
 from datetime import UTC, datetime
 
 from logagent.analysis.redact import Redactor
@@ -10,6 +11,8 @@ from logagent.logs import LogRecord, RecordId, TimeWindow, iso
 from logagent.settings import RunOptions, Settings
 from logagent.verify import requery as ask_again
 from logagent.wiring._source import open_store
+
+_MASK = re.compile(r"<[a-z_]{2,16}:[a-z0-9]{4,16}:[0-9]{1,9}>")
 
 
 def requery(diagnosis: Diagnosis, settings: Settings, options: RunOptions) -> Diagnosis:
@@ -25,12 +28,17 @@ def requery(diagnosis: Diagnosis, settings: Settings, options: RunOptions) -> Di
         for row in diagnosis.evidence:
             ledger.rows[row.id] = _row(row, diagnosis)
         redactor = Redactor("0000")
-        ask_again(
-            store, ledger, [row.id for row in diagnosis.evidence], datetime.now(UTC), lambda t: sanitise(redactor(t))
-        )
+        asked = [row.id for row in diagnosis.evidence if not _MASK.search(_texts(row))]
+        ask_again(store, ledger, asked, datetime.now(UTC), lambda text: sanitise(redactor(text)))
     finally:
         store.close()
     return diagnosis.model_copy(update={"evidence": [_checked(row, ledger) for row in diagnosis.evidence]})
+
+
+def _texts(row: EvidenceOut) -> str:
+    """What a figure is asked by: with a masked value in it, nobody can ask again from the report alone."""
+    figure = row.query.figure
+    return "" if figure is None or figure.op == "documents" else f"{row.query.text} {figure.of or ''}"
 
 
 def _row(row: EvidenceOut, diagnosis: Diagnosis) -> Evidence:

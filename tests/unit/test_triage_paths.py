@@ -14,7 +14,7 @@ from logagent.events import Notice
 from logagent.logs import iso
 from logagent.settings import RunOptions
 from logagent.testing import ScriptedModel, calls, submit
-from logagent.wiring import open_session
+from logagent.wiring import open_session, requery
 from tests.acceptance.scene import Ran, at, check, head, line, run, scenario, settings, write
 
 SINCE, UNTIL = "2026-11-30T12:05:00Z", "2026-11-30T12:10:00Z"
@@ -246,3 +246,19 @@ def test_both_languages_have_the_same_facts(tmp_path: Path, language: str) -> No
     assert head(found.diagnosis) == head(plain.diagnosis)
     assert [row.id for row in found.diagnosis.evidence] == [row.id for row in plain.diagnosis.evidence]
     check(found)
+
+
+def test_a_figure_asked_by_a_masked_value_is_unverified_in_a_report_and_not_contradicted(tmp_path: Path) -> None:
+    """Inside the run it was verified; the report alone no longer has the value."""
+    lines = [line(n, f"served page {n}", tenant=f"user{n % 7}@example.com") for n in range(0, 600, 2)]
+    lines += [line(420 + n, f"no route to ledger {n}", "error", tenant="bob@example.com") for n in range(0, 180, 2)]
+    lines.sort(key=lambda one: str(one["@timestamp"]))
+    found = ran(tmp_path, lines, since=SINCE, until=UNTIL)
+    rows = [row for row in found.diagnosis.evidence if "tenant" in row.query.text]
+    assert rows
+    assert {row.verification.state for row in rows} == {"verified"}
+    assert "bob@" not in found.diagnosis.to_json()
+    again = requery(Diagnosis.model_validate_json(found.diagnosis.to_json()), found.settings, found.options)
+    states = {row.id: row.verification.state for row in again.evidence}
+    assert {states.pop(row.id) for row in rows} == {"unverified"}
+    assert set(states.values()) == {"verified"}

@@ -14,6 +14,7 @@ from logagent.tools._base import Answer, ToolContext
 from logagent.tools._registry import SUBMIT, Job, ToolRegistry, ToolResult
 
 _MOST_CALLS = 8
+_BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError)
 _TWICE = 2
 _BAD_IN_A_ROW = 3
 
@@ -105,7 +106,10 @@ class Calls:
         slots: list[tuple[Answer | LogAgentError, float] | None] = [None] * len(jobs)
 
         def work(place: int, job: Job) -> None:
-            outcome = self.registry.run(job, self.context)
+            try:
+                outcome = self.registry.run(job, self.context)
+            except _BUGS as bug:  # a team's own tool must not take the run with it
+                outcome = ToolError(f"the tool failed ({type(bug).__name__}: {bug})")
             slots[place] = (outcome, self.clock() - started)
 
         threads = [

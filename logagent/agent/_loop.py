@@ -140,6 +140,7 @@ class Agent:
     def _take_turn(self, talk: Talk, calls: Calls, *, force: bool) -> bool:
         """One reply and the results of its calls; True when the diagnosis was accepted."""
         self._turn += 1
+        self._tools = self.registry.declarations  # the same but for a group that was asked for in the turn before
         reply = self._ask(self._fitting(talk), force=force)
         self._count(reply)
         self._record.replied(reply)

@@ -4,7 +4,7 @@ from typing import Any
 
 from logagent.texts import Catalogue
 
-ORDER = ("diagnose", "ask", "demo", "patterns", "logs", "show", "verify", "cases", "doctor", "explain")
+ORDER = ("diagnose", "ask", "demo", "patterns", "logs", "show", "verify", "cases", "tools", "doctor", "explain")
 """Commands as the help lists them: what is done most often first."""
 MAIN = ("diagnose", "ask", "demo", "patterns", "logs", "doctor")
 """The ones that `logagent` alone describes."""
@@ -39,7 +39,14 @@ _EXAMPLES = {
         "logagent logs app.log --order newest --limit 20",
         "logagent logs --case last E4                       # the lines behind a piece of evidence",
     ),
-    "show": ("logagent show last", "logagent show last E4", "logagent show last -o report.json"),
+    "show": (
+        "logagent show last",
+        "logagent show last E4",
+        "logagent show last -o report.json",
+        "logagent show last --steps                         # what the model did, step by step",
+        "logagent show last --replay                        # the same again from the transcript alone",
+    ),
+    "tools": ("logagent tools", "logagent tools --json"),
     "verify": ("logagent verify last", "logagent verify 20261130-1431-7f3a"),
     "cases": ("logagent cases list", "logagent cases rm 20261130-1431-7f3a"),
     "doctor": (

@@ -22,6 +22,7 @@ from logagent.events import OnEvent
 if TYPE_CHECKING:
     from logagent.diagnosis import Diagnosis
     from logagent.settings import RunOptions
+    from logagent.tools import Approve
 
 INTERRUPTED, TERMINATED = 130, 143
 FOUND = 10
@@ -61,7 +62,7 @@ def investigate(context: Context, options: "RunOptions", *, exit_code: bool = Fa
         return 2
     title = window_title(context, options)
     with _signals() as interrupts, debug_log(context) as log, Progress(console, title) as progress:
-        diagnosis = _run(context, options, _both(progress, log))
+        diagnosis = _run(context, options, _both(progress, log), _approval(context, progress))
     status = interrupts.status
     if diagnosis is None:
         console.say(console.texts.say("cli.interrupted_empty"))
@@ -89,12 +90,24 @@ def _both(first: OnEvent, second: OnEvent | None) -> OnEvent:
     return tell
 
 
-def _run(context: Context, options: "RunOptions", on_event: OnEvent) -> "Diagnosis | None":
+def _approval(context: Context, progress: Progress) -> "Approve":
+    """Who says yes to a restricted tool: --yes, else the person at the terminal, else nobody (security.md S9)."""
+
+    def approve(tool: str, arguments: str) -> bool:
+        if context.options.yes:
+            return True
+        console = context.console
+        return console.can_ask and progress.ask(console.texts.say("cli.approve", tool=tool, arguments=arguments))
+
+    return approve
+
+
+def _run(context: Context, options: "RunOptions", on_event: OnEvent, approve: "Approve") -> "Diagnosis | None":
     """The diagnosis; after an interrupt what is known by then, or None."""
     try:
         from logagent.wiring import open_session  # noqa: PLC0415
 
-        session = open_session(context.settings, options, on_event, context.stdin)
+        session = open_session(context.settings, options, on_event, context.stdin, approve)
     except KeyboardInterrupt:
         return None
     with session:

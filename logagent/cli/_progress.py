@@ -21,6 +21,7 @@ from logagent.events import (
 
 REDRAW_SECONDS = 0.25
 HEARTBEAT_SECONDS = 10.0
+YES = ("y", "yes", "是", "好")
 
 
 class Progress:
@@ -74,6 +75,14 @@ class Progress:
                     self._notices.append(event)
             else:
                 self._step(event)
+
+    def ask(self, question: str) -> bool:
+        """Put a yes-or-no question to the person at the terminal; progress stands still meanwhile."""
+        with self._lock:
+            self._erase()
+            sys.stderr.write(f"{_plain(question)} ")
+            sys.stderr.flush()
+            return sys.stdin.readline().strip().lower() in YES
 
     def _step(self, event: RunEvent) -> None:
         if isinstance(event, StepStarted):

@@ -161,3 +161,6 @@ class Tool:
     parallel: bool = True
     """May run beside other calls of the same turn."""
     cost: Cost = "low"
+    group: str = "team"
+    """What it is found under where the declarations of all tools are too long; the eight of logs are always declared.
+    """

@@ -11,12 +11,13 @@ import logagent.tools
 from logagent import plugins
 from logagent.analysis.redact import ModelText
 from logagent.analysis.sanitise import sanitise
-from logagent.analysis.trim import cut, tokens_in
+from logagent.analysis.trim import cut
 from logagent.errors import LogAgentError, StoreDenied, StoreUnavailable, ToolError
 from logagent.llm._wire import ToolCall, ToolDeclaration
 from logagent.tools._arguments import outline, read, wire_schema
 from logagent.tools._asked import ask, span
 from logagent.tools._base import Answer, RangeArgs, Tool, ToolArgs, ToolContext
+from logagent.tools._groups import BUDGET, CORE, OPEN, Groups, declared_tokens, hide
 from logagent.tools._render import render
 
 Approve = Callable[[str, str], bool]
@@ -63,39 +64,50 @@ class Job:
 
 @dataclass(slots=True)
 class ToolRegistry:
-    """All tools by name; those of `logagent.tools` by default. `approve` is asked before a restricted tool runs."""
+    """All tools by name; those of `logagent.tools` by default. `approve` is asked before a restricted tool runs.
+
+    One for each run. Tools beyond the eight are declared while they fit into `budget` tokens; else their groups are
+    named by `open_tools`, and a group is declared once the model asked for it.
+    """
 
     tools: Mapping[str, Tool] = field(default_factory=lambda: found_in(logagent.tools))
     approve: Approve = lambda _name, _arguments: False
+    budget: int = BUDGET
     schemas: dict[str, dict[str, Any]] = field(init=False)
+    groups: Groups = field(init=False)
 
     def __post_init__(self) -> None:
         self.schemas = {name: wire_schema(tool.args) for name, tool in self.tools.items()}
+        self.groups = Groups({})
+        self.groups = hide(self.tools, self.tokens(), self.budget)
+        if self.groups.hidden:
+            self.tools = {**self.tools, OPEN: self.groups.tool()}
+            self.schemas[OPEN] = wire_schema(self.tools[OPEN].args)
 
     @property
     def declarations(self) -> tuple[ToolDeclaration, ...]:
-        """The tools as the model is told of them, always in the same order.
+        """The tools as the model is told of them: always in the same order, groups that were asked for behind them.
 
         An argument that several tools share is described in the first of them only.
         """
+        groups = self.groups
+        late = [name for group in groups.opened for name in groups.hidden[group]]
+        first = [name for name in self.tools if name not in late and not groups.group_of(name)]
+        first.sort(key=lambda name: name not in CORE)
         told: set[tuple[str, str]] = set()
         return tuple(
-            ToolDeclaration(name, tool.description, _told_once(self.schemas[name], told))
-            for name, tool in self.tools.items()
+            ToolDeclaration(name, self.tools[name].description, _told_once(self.schemas[name], told))
+            for name in [*first, *late]
         )
 
     def tokens(self) -> dict[str, int]:
         """Estimated cost of each declaration in every request."""
-        return {
-            declared.name: tokens_in(
-                json.dumps(
-                    {"name": declared.name, "description": declared.description, "parameters": declared.parameters},
-                    ensure_ascii=False,
-                    separators=(",", ":"),
-                )
-            )
-            for declared in self.declarations
-        }
+        return {declared.name: declared_tokens(declared) for declared in self.declarations}
+
+    def every_cost(self) -> dict[str, int]:
+        """The same for all tools, those not declared yet included, each as if it stood alone."""
+        alone = (ToolDeclaration(name, tool.description, self.schemas[name]) for name, tool in self.tools.items())
+        return {one.name: declared_tokens(one) for one in alone} | self.tokens()
 
     def prepare(self, call: ToolCall, context: ToolContext) -> Job:
         """Read a call. On the loop's thread: masks in the arguments are mapped back here."""
@@ -105,6 +117,9 @@ class ToolRegistry:
             near = get_close_matches(name, self.tools, 1, 0.5)
             first = f"; nearest: {near[0]}" if near else ""
             return Job(call, refusal=f"no tool {sanitise(name)[:64]!r}{first}; tools: {', '.join(self.tools)}")
+        group = self.groups.group_of(name)
+        if group:
+            return Job(call, tool, refusal=f"{name} is not declared yet: call {OPEN} with group {group!r} first")
         try:
             args = read(context.redact.unmask_query(call.arguments), tool.args, self.schemas[name])
         except ToolError as error:

@@ -5,18 +5,29 @@ from typing import BinaryIO
 from logagent.diagnosis import Diagnosis
 from logagent.events import OnEvent
 from logagent.settings import RunOptions, Settings
+from logagent.tools import Approve
 from logagent.wiring._doctor import DoctorCheck, doctor
 from logagent.wiring._recheck import requery
 from logagent.wiring._session import Session
 
 
-def open_session(settings: Settings, options: RunOptions, on_event: OnEvent, stdin: BinaryIO | None = None) -> Session:
+def open_session(
+    settings: Settings,
+    options: RunOptions,
+    on_event: OnEvent,
+    stdin: BinaryIO | None = None,
+    approve: Approve | None = None,
+) -> Session:
     """Open the source and fix the scope; close the session when done (context manager).
+
+    `approve` asks a person before a restricted tool runs; without it such tools are refused.
 
     Raises:
         LogAgentError: the source cannot be opened, or the options contradict it.
     """
-    return Session(settings, options, on_event, stdin)
+    session = Session(settings, options, on_event, stdin)
+    session.approve = approve or session.approve
+    return session
 
 
 def run(settings: Settings, options: RunOptions, on_event: OnEvent, stdin: BinaryIO | None = None) -> Diagnosis:

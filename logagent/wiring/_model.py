@@ -4,18 +4,21 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from logagent import __version__
 from logagent.agent import Agent, AgentLimits, Outcome, StopReason
 from logagent.analysis.redact import ModelText
-from logagent.diagnosis import Caveat, Cost, Hypothesis, ModelUse, NextStep
+from logagent.analysis.sanitise import sanitise_block
+from logagent.diagnosis import Caveat, Cost, ModelUse
 from logagent.errors import ModelError, ModelUnavailable
 from logagent.events import Notice, OnEvent
 from logagent.llm import ChatClient, Endpoint, Message
+from logagent.logs import iso
 from logagent.settings import Settings
 from logagent.tools import ToolContext, ToolRegistry
-from logagent.tools.submit_diagnosis import Submission, SubmittedHypothesis
 from logagent.triage import Findings, render_digest
 from logagent.triage._hypotheses import discriminating_rows, mechanism_rows
 from logagent.wiring._called import rows_since
+from logagent.wiring._reader import Reader
 from logagent.wiring._told import Told
 
 if TYPE_CHECKING:
@@ -126,13 +129,40 @@ def _run(session: "Session", findings: Findings, client: ChatClient) -> Outcome:
         price_output=session.settings.llm.price_per_million.output,
         max_requests=_requests_left(session),
     )
+    digest = _digest(session, findings, client)
+    session.note("LoopBegan", _begun(session, context, limits.max_turns, digest))
     agent = Agent(
-        client, ToolRegistry(), context, limits, on_event=session.on_event, language=_language(options.language)
+        client,
+        ToolRegistry(approve=session.approve),
+        context,
+        limits,
+        on_event=session.on_event,
+        language=language_name(options.language),
     )
-    return agent.investigate(options.question or "", _digest(session, findings, client))
+    return agent.investigate(options.question or "", digest)
 
 
-def _language(code: str) -> str:
+def _begun(session: "Session", context: ToolContext, turns: int, digest: str) -> dict[str, object]:
+    """What a replay must know of the start of the loop; texts as the model reads them."""
+    scope, redact = context.scope, context.redact
+    return {
+        "version": __version__,
+        "model": session.settings.llm.model,
+        "language": session.options.language,
+        "question": sanitise_block(redact(session.options.question or "")),
+        "digest": sanitise_block(redact(digest)),
+        "turns": turns,
+        "nonce": context.nonce,
+        "window": [iso(scope.window.start), iso(scope.window.end)],
+        "reach": [iso(scope.reach.start), iso(scope.reach.end)],
+        "now": iso(scope.now),
+        "zone": scope.zone,
+        "sources": [source.name for source in session.description.sources],
+        "issued": list(context.ledger.rows),
+    }
+
+
+def language_name(code: str) -> str:
     """The language of the answer, as the prompt names it."""
     return "Simplified Chinese" if code.lower().startswith("zh") else "English"
 
@@ -164,75 +194,21 @@ def _told(session: "Session", findings: Findings, outcome: Outcome) -> Told:
         output_tokens=outcome.output_tokens,
         cost=Cost(amount=round(amount, 4)) if amount else None,
     )
-    told = Told(use)
-    submission = outcome.submission
     if outcome.stop is StopReason.INTERRUPTED:
         session.caveats.append(session.interrupted())
     if outcome.stop is not StopReason.SUBMITTED:
         session.caveats.append(_stopped(session, outcome))
-    if submission is None:
-        return told
-    told.headline = submission.headline
-    told.what = session.clean(submission.what_is_happening)
-    told.cause = session.clean(submission.probable_cause or "")
-    told.hypotheses = _hypotheses(session, findings, submission)
-    told.open_questions = [session.clean(one) for one in submission.open_questions[:3]]
-    told.next_steps = [_idea(session, text) for text in submission.next_step_ideas[:3]]
-    told.cited = [one for hypothesis in told.hypotheses for one in hypothesis.supporting]
-    return told
+    if outcome.submission is None:
+        return Told(use)
+    reader = Reader(
+        session.clean,
+        session.ledger,
+        session.catalogue.entries,
+        lambda service: (mechanism_rows(findings, service), discriminating_rows(findings, service)),
+    )
+    return reader.told(outcome.submission, use)
 
 
 def _stopped(session: "Session", outcome: Outcome) -> Caveat:
     text = session.words.say("caveat.no_submission", reason=outcome.stop.value)
     return Caveat(code="LA505", severity="warning", text=text)
-
-
-def _idea(session: "Session", text: str) -> NextStep:
-    """An idea of the model: words only, marked as unverified."""
-    words = session.clean(" ".join(text.replace("`", "").split()))[:200]
-    return NextStep(order=1, purpose=words, source="model", command=None, command_kind="none", read_only=True)
-
-
-def _hypotheses(session: "Session", findings: Findings, submission: Submission) -> list[Hypothesis]:
-    out = [_hypothesis(session, findings, one, place) for place, one in enumerate(submission.hypotheses[:5], 1)]
-    for one in submission.ruled_out[:5]:
-        out.append(
-            Hypothesis(
-                id=f"H{len(out) + 1}",
-                rank=len(out) + 1,
-                statement=session.clean(one.statement),
-                state="ruled_out",
-                supporting=[],
-                contradicting=_issued(session, one.ids),
-                ruled_out_because=session.clean(one.reason),
-            )
-        )
-    return out
-
-
-def _hypothesis(session: "Session", findings: Findings, one: SubmittedHypothesis, place: int) -> Hypothesis:
-    entity = one.entity
-    names = (
-        {"service.name": entity.service, "service.version": entity.version, "host.name": entity.host} if entity else {}
-    )
-    kept = {key: session.clean(value) for key, value in names.items() if value}
-    service = kept.get("service.name", "")
-    known = one.mechanism if one.mechanism in session.catalogue.entries else None
-    return Hypothesis(
-        id=f"H{place}",
-        rank=place,
-        statement=session.clean(one.statement),
-        mechanism_id=known,
-        mechanism_lines=mechanism_rows(findings, service) if service else [],
-        entity=kept,
-        state="open",
-        supporting=_issued(session, one.supporting),
-        contradicting=_issued(session, one.contradicting),
-        discriminating=discriminating_rows(findings, service) if service else [],
-        would_refute=session.clean(one.would_refute) if one.would_refute else None,
-    )
-
-
-def _issued(session: "Session", ids: list[str]) -> list[str]:
-    """Ids that this run issued, each once."""
-    return [one for one in dict.fromkeys(ids) if session.ledger.get(one) is not None]

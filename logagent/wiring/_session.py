@@ -41,17 +41,20 @@ from logagent.evidence import Ledger
 from logagent.query import to_text
 from logagent.settings import RunOptions, Settings
 from logagent.stores._base import SearchPage
-from logagent.triage import Findings, Frame, Run, Story, assemble, grounds, summary, survey
-from logagent.verify import Judgement, judge, requery
+from logagent.tools import Approve
+from logagent.triage import Findings, Frame, Run, assemble, grounds, rule_hypotheses, summary, survey
+from logagent.verify import judge, requery
 from logagent.wiring import _resources as resources
 from logagent.wiring._called import support
 from logagent.wiring._choose import choose_hypotheses
 from logagent.wiring._focus import check_services, known_services, read_window, services_named
+from logagent.wiring._judged import Ask, Judged
 from logagent.wiring._nodata import explain_nothing
 from logagent.wiring._progress import Progress
 from logagent.wiring._severity import suggest
 from logagent.wiring._source import make_plan, open_store
 from logagent.wiring._steps import next_steps
+from logagent.wiring._story import compose, grade
 from logagent.wiring._told import Told
 from logagent.wiring._warnings import data_warnings, tell
 
@@ -67,6 +70,7 @@ class Session:
         plan: scope, baseline and what relative times count back from.
         ledger: all evidence of the run.
         caveats: warnings that the diagnosis will carry.
+        approve: asks a person whether a restricted tool may run with exactly these arguments.
     """
 
     def __init__(
@@ -86,6 +90,7 @@ class Session:
         self.findings: Findings | None = None
         self.told: Told | None = None
         self.caveats: list[Caveat] = []
+        self.approve: Approve = lambda _name, _arguments: False
         self.progress.start("scope")
         self.store = open_store(settings, options, stdin)
         try:
@@ -214,41 +219,31 @@ class Session:
     ) -> Diagnosis:
         """Verified, judged, put together; `report` is told of the last two steps, by default the progress."""
         report = report or self.progress.done
-        hypotheses = choose_hypotheses(findings, told, self.words)
-        leading = hypotheses[0] if hypotheses else None
-        service = leading.entity.get("service.name", "") if leading else ""
-        proposed = told is not None and bool(told.hypotheses)
-        ground = grounds(findings, service, _against(leading), proposed=proposed)
-        report("hypotheses", leading.statement if leading else "none")
+        by_rule = rule_hypotheses(findings, self.words)
+        hypotheses = choose_hypotheses(by_rule, told, lambda one: grounds(findings, one, proposed=True).claimed)
+        ask = Ask.about(hypotheses, proposed=told is not None and bool(told.hypotheses))
+        ground = grounds(findings, ask.service, ask.against, proposed=ask.proposed)
+        report("hypotheses", hypotheses[0].statement if hypotheses else "none")
         cited = [*self._cited(findings, hypotheses), *(told.cited if told else [])]
         requery(self.store, self.ledger, self._unchecked(cited), datetime.now(UTC))
         if told is not None and not told.hypotheses:
             support(hypotheses, told.cited, self.ledger, self.catalogue)
         judgement = judge(ground, self.ledger)
-        _grade(hypotheses, judgement, claimed=ground.claimed)
+        record = None if told is None else Judged.of(findings, by_rule, told, (ask, ground), self.clean)
+        grade(hypotheses, judgement, claimed=ground.claimed)
         if judgement.outcome == "no_anomaly":
             hypotheses = []
-        story = self._story(findings, hypotheses, judgement, told)
-        report("verify", f"{judgement.outcome}, confidence {judgement.level}")
-        frame = self._frame()
-        frame.severity = suggest(self.settings, findings, judgement.outcome)
-        return assemble(frame, findings, self.ledger, judgement, story, (self.words, self.clean))
-
-    def _story(
-        self, findings: Findings, hypotheses: list[Hypothesis], judgement: Judgement, told: Told | None
-    ) -> Story:
         steps = next_steps(findings, hypotheses, self.words, resources.actions(), judgement.outcome)
         leading = hypotheses[0] if hypotheses else None
         made = summary(findings, self.words, judgement.outcome, leading, steps[0].purpose if steps else "")
-        if told is not None:
-            made = told.summary(made, judgement)
-        shown = made.model_copy(update={k: self.clean(v) for k, v in made.model_dump().items() if isinstance(v, str)})
-        for hypothesis in hypotheses:
-            hypothesis.statement = self.clean(hypothesis.statement)
-            hypothesis.mechanism = self.clean(hypothesis.mechanism) if hypothesis.mechanism else None
-        ideas = told.next_steps if told else []
-        numbered = [step.model_copy(update={"order": n}) for n, step in enumerate([*steps, *ideas][:5], 1)]
-        return Story(shown, hypotheses, numbered, told.open_questions if told else [], told.cited if told else [])
+        story = compose(made, steps, hypotheses, judgement, told, self.clean)
+        report("verify", f"{judgement.outcome}, confidence {judgement.level}")
+        frame = self._frame()
+        frame.severity = suggest(self.settings, findings, judgement.outcome)
+        diagnosis = assemble(frame, findings, self.ledger, judgement, story, (self.words, self.clean))
+        if record is not None:
+            self.note("Judged", record.complete(made, steps, self.ledger, diagnosis))
+        return diagnosis
 
     def _cited(self, findings: Findings, hypotheses: Sequence[Hypothesis]) -> list[str]:
         """Every row that the diagnosis may show."""
@@ -314,19 +309,3 @@ def case_id(cases: CaseStore, now: datetime, *, save: bool) -> tuple[str, bool]:
         with suppress(StoreUnavailable):
             return cases.new_id(now), True
     return f"{now:%Y%m%d-%H%M}-{secrets.token_hex(2)}", False
-
-
-def _against(leading: Hypothesis | None) -> Sequence[str]:
-    return leading.contradicting if leading else ()
-
-
-def _grade(hypotheses: Sequence[Hypothesis], judgement: Judgement, *, claimed: bool) -> None:
-    """The grade is code's: of the first hypothesis by the judgement, of the others `possible`."""
-    for place, hypothesis in enumerate(hypotheses):
-        if hypothesis.state in {"ruled_out", "untested"}:
-            hypothesis.grade = None
-        elif place == 0:
-            hypothesis.grade = judgement.grade
-            hypothesis.state = "leading" if claimed else "open"
-        else:
-            hypothesis.grade, hypothesis.state = "possible", "open"

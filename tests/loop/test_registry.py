@@ -1,14 +1,18 @@
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from logagent.llm import ToolCall
+import logagent.tools
+from logagent.agent import Agent, StopReason
+from logagent.llm import ChatClient, Endpoint, ToolCall
+from logagent.testing import ScriptedModel, calls, several, submit
 from logagent.tools import Tool, ToolRegistry
 from logagent.tools._base import Answer, ToolArgs, ToolContext
 from logagent.tools._registry import found_in
-from tests.loop.scene import call, context
+from tests.loop.scene import GOOD, call, context, texts
 
 ALLOWED = {"type", "description", "properties", "required", "items", "enum"}
 ONE_FILE = '''
@@ -158,3 +162,64 @@ def test_an_error_of_the_store_is_masked_and_short() -> None:
     assert "Tr0ub4dor" not in result.text
     assert "\x1b" not in result.text
     assert len(result.text) < 1_000
+
+
+def _team(names: Sequence[str], *, group: str = "team", description: str = "Says who is on call.") -> dict[str, Tool]:
+    return {name: Tool(_PageArgs, _page, description, group=group) for name in names}
+
+
+def test_a_tool_that_fits_is_declared_behind_the_eight() -> None:
+    registry = ToolRegistry({**found_in(logagent.tools), **_team(["an_early_name"])})
+    names = [declared.name for declared in registry.declarations]
+    assert names == [*sorted(set(names) - {"an_early_name"}), "an_early_name"]
+    assert not registry.groups.hidden
+
+
+def test_tools_beyond_the_budget_are_declared_once_the_model_asks_for_their_group() -> None:
+    many = _team(["page_a", "page_b"], group="pages", description="Pages a person. " * 60)
+    registry = ToolRegistry({**found_in(logagent.tools), **many, **_team(["who"], group="directory")}, budget=300)
+    before = registry.declarations
+    names = [declared.name for declared in before]
+    assert names[:8] == [declared.name for declared in ToolRegistry().declarations]
+    assert names[8:] == ["who", "open_tools"]
+    assert "pages: page_a, page_b" in before[-1].description
+
+    made = context()
+    early = registry.call(ToolCall("c1", "page_a", '{"who": "Kim"}'), made)
+    assert early.is_error
+    assert "call open_tools with group 'pages' first" in early.text
+    assert "groups: pages" in registry.call(ToolCall("c2", "open_tools", '{"group": "chat"}'), made).text
+    assert not registry.call(ToolCall("c3", "open_tools", '{"group": "pages"}'), made).is_error
+    assert registry.declarations[: len(before)] == before
+    assert [declared.name for declared in registry.declarations[len(before) :]] == ["page_a", "page_b"]
+    assert "paged Kim" in registry.call(ToolCall("c4", "page_a", '{"who": "Kim"}'), made).text
+
+
+def test_a_group_is_declared_at_the_next_request_and_stays() -> None:
+    many = _team(["page_a"], group="pages", description="Pages a person. " * 60)
+    registry = ToolRegistry({**found_in(logagent.tools), **many}, budget=100)
+    opens = several(calls("open_tools", group="pages"), calls("page_a", who="Kim"), calls("search_logs"))
+    with ScriptedModel([opens, calls("page_a", who="Lee"), submit(GOOD)]) as model:
+        client = ChatClient(Endpoint(model.url, "scripted"))
+        outcome = Agent(client, registry, context()).investigate("Why?", "E0 row")
+        client.close()
+    sizes = [len(body["tools"]) for body in model.requests]  # type: ignore[arg-type]
+    assert sizes == [9, 10, 10]
+    assert "not declared yet" in texts(model, "tool", 1)[1]
+    assert "paged Lee" in texts(model, "tool")[-1]
+    assert outcome.submission is not None
+
+
+def _breaks(args: _PageArgs, _context: ToolContext) -> Answer:
+    known: dict[str, str] = {}
+    return Answer(known[args.who])
+
+
+def test_a_bug_in_a_teams_tool_is_a_result_and_not_the_end_of_the_run() -> None:
+    registry = ToolRegistry({**found_in(logagent.tools), "page": Tool(_PageArgs, _breaks, "Pages.")})
+    with ScriptedModel([several(calls("page", who="Kim"), calls("search_logs")), submit(GOOD)]) as model:
+        client = ChatClient(Endpoint(model.url, "scripted"))
+        outcome = Agent(client, registry, context()).investigate("Why?", "E0 row")
+        client.close()
+    assert "the tool failed (KeyError" in texts(model, "tool", 1)[0]
+    assert outcome.stop is StopReason.SUBMITTED

@@ -17,7 +17,7 @@ FLAGS = re.IGNORECASE | re.ASCII
 LONGEST = 24
 """Longest fragment of a word that is looked up."""
 
-_FRAGMENT = re.compile("[a-z]{4,}|[\u4e00-\u9fff]{2,}")
+_FRAGMENT = "[a-z]{4,}|[\u4e00-\u9fff]{2,}"
 _FEW = 40
 _LETTERS = 4
 _MANY = 60
@@ -191,7 +191,7 @@ def _anchors(cover: frozenset[str]) -> tuple[float, set[str], set[str]]:
     plain: set[str] = set()
     cost = 0.0
     for literal in sorted(cover):
-        parts = [part[:LONGEST] for part in _FRAGMENT.findall(literal)]
+        parts = [part[:LONGEST] for part in re.findall(_FRAGMENT, literal)]
         if parts:
             word = min(parts, key=lambda part: (_rarity(part) + 0.002 / len(part), part))
             words.add(word)

@@ -137,7 +137,7 @@ class _Reader:
     def numbers(self, event: Event) -> Iterator[tuple[str | int, float]]:
         """(field name or place in the text, value) of the numbers of one event that measure something."""
         for key, value in event.extra.items():
-            if (known := measure(value)) is not None and self._measures(key):
+            if self._measures(key) and (known := measure(value)) is not None:
                 yield key, known
         if len(event.message) > _MESSAGE_CHARS or not _DIGIT.search(event.message):
             return

@@ -60,11 +60,8 @@ class _Group:
     blame: Blame
     count: float
     """Occurrences, those inside events included."""
-
-    @property
-    def first(self) -> float:
-        """Time of the first occurrence, also inside an event."""
-        return min(event.time if event.first is None else event.first for event in self.events)
+    first: float
+    """Time of the first occurrence, also inside an event."""
 
     @property
     def of_events(self) -> bool:
@@ -122,6 +119,7 @@ class _Reader:
             events=events,
             blame=self.study.blame_of(viewed),
             count=sum(event.count * event.weight for event in events),
+            first=min(event.time if event.first is None else event.first for event in events),
         )
 
     @cached_property

@@ -53,7 +53,7 @@ def _series(study: Study) -> list[_Series]:
 def _durations(event: Event, span: float | None) -> Iterator[tuple[str, float]]:
     """(name, seconds) of the durations of one event: those in fields, and the longest one in the text (`span`)."""
     for key, value in event.extra.items():
-        if (known := measure(value)) is not None and (unit := _unit(key)):
+        if (unit := _unit(key)) and (known := measure(value)) is not None:
             yield key, known * unit
     if span is not None:
         yield _TEXT, span

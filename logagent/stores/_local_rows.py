@@ -1,7 +1,7 @@
 """Rows of the table -> LogRecords, cheaply: what nobody asks for is not built."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -56,6 +56,10 @@ class LazyFields(Mapping[str, str | float | bool]):
 
     def __len__(self) -> int:
         return len(self._values())
+
+    def items(self) -> ItemsView[str, str | float | bool]:
+        """As of a dictionary, which is read much faster than a Mapping."""
+        return self._values().items()
 
     def __repr__(self) -> str:
         return repr(self._values())

@@ -22,8 +22,9 @@ POINT = (
     rf"|(?:{CLOCK}|\d{{1,2}})(?: (?:on |in the |of )?{_DAY}(?: {_PART})?| (?:in the )?{_PART})|{CLOCK})"
 )
 """A point as a regular expression over canonical text; `read` takes it apart."""
-_POINT = re.compile(rf"(?:at |around |about )?(?P<point>{POINT})")
-_FIND_DAY, _FIND_PART = re.compile(rf"(?<![\w-]){_DAY}"), re.compile(rf"(?<![\w-]){_PART}\b")
+_POINT = rf"(?:at |around |about )?(?P<point>{POINT})"
+_FIND_DAY, _FIND_PART = rf"(?<![\w-]){_DAY}", rf"(?<![\w-]){_PART}\b"
+"""Large expressions: `re` compiles and keeps them when they are first used, which few runs do."""
 _FIND_CLOCK = re.compile(r"(?<![\d-])(\d{1,2})(?::(\d\d))?(?::(\d\d))?(?: ?([ap])m)?(?![\d-])")
 
 _PARTS = {
@@ -116,14 +117,14 @@ def _calendar_day(words: str, today: date) -> date:
 
 def read(words: str) -> Point | None:
     """Take one point in canonical form apart; None where `words` is something else."""
-    match = _POINT.fullmatch(words.strip())
+    match = re.fullmatch(_POINT, words.strip())
     if not match:
         return None
     rest = match["point"]
-    day = _FIND_DAY.search(rest)
+    day = re.search(_FIND_DAY, rest)
     if day:
         rest = rest[: day.start()] + " " + rest[day.end() :]
-    part = _FIND_PART.search(rest)
+    part = re.search(_FIND_PART, rest)
     part_word = part[0] if part else ""
     clock = _FIND_CLOCK.search(rest)
     seconds = _clock_seconds(clock, part_word) if clock else None

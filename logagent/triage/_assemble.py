@@ -1,10 +1,8 @@
 """The Diagnosis from what was found and judged; every list in it cites evidence that was asked again."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
 
 from logagent.diagnosis import (
     Baseline,
@@ -13,19 +11,15 @@ from logagent.diagnosis import (
     ChangeEvent,
     Check,
     Confidence,
-    DataQuality,
     Diagnosis,
     Hypothesis,
     ImpactMeasure,
-    Lag,
     NextStep,
     Onset,
     OutcomeName,
     Pattern,
     Request,
-    Sampling,
     Severity,
-    Shards,
     Span,
     Status,
     Summary,
@@ -36,22 +30,18 @@ from logagent.diagnosis import (
     Window,
 )
 from logagent.evidence import Ledger
-from logagent.fields import ECS, Role
 from logagent.logs import instant, iso
 from logagent.triage._digest import families_seen
 from logagent.triage._findings import Findings, PatternFinding
 from logagent.triage._hypotheses import Words
+from logagent.triage._quality import data_quality
 from logagent.triage._statements import Clean, evidence_out
 from logagent.verify import Judgement
 
-_FIELD_NOTE = re.compile(r"[a-z_]+: .+ \(\d+%\)")
-"""A note of a store about a chosen field; shown in the first step and by doctor."""
 PATTERNS = 20
 LABEL = 160
-FEW = 20
 CITED = 6.0
 """Priority from which a pattern is the ground of a fact."""
-_COVERED: tuple[Role, ...] = ("service", "severity", "trace_id", "status", "host", "version", "user")
 
 
 @dataclass(slots=True)
@@ -117,7 +107,7 @@ def assemble(
         checks=checks,
         next_steps=story.next_steps,
         open_questions=story.open_questions,
-        data_quality=_quality(frame, findings, words, clean),
+        data_quality=data_quality(findings, words, clean, caveats=frame.caveats, redactions=frame.redactions),
         usage=frame.usage,
     )
 
@@ -350,48 +340,3 @@ def _used(
     for rows in ([p.evidence for p in patterns], [c.evidence for c in checks], [c.evidence for c in changes]):
         ids += [one for row in rows for one in row]
     return [one for one in dict.fromkeys(ids) if one]
-
-
-def _quality(frame: Frame, findings: Findings, words: Words, clean: Clean) -> DataQuality:
-    worst, description = findings.worst, findings.description
-    fields = description.fields
-    shares = {ECS[role]: round(fields.coverage(role), 3) for role in _COVERED if fields.roles.get(role)}
-    lag = description.lag_seconds
-    return DataQuality(
-        complete=worst.complete,
-        shards=Shards(
-            total=worst.shards_total,
-            successful=worst.shards_successful,
-            skipped=worst.shards_skipped,
-            failed=worst.shards_failed,
-        ),
-        timed_out=worst.timed_out,
-        newest_event_at=iso(description.last) if description.last else None,
-        ingest_lag_seconds=Lag(p95=lag, source="event.ingested") if lag is not None else None,
-        sampling=None if findings.material.complete else Sampling(probability=round(findings.material.share, 6)),
-        field_coverage=shares,
-        redactions=frame.redactions,
-        suspicious_content=findings.suspicious,
-        caveats=[*frame.caveats, *_caveats(findings, words, clean)],
-    )
-
-
-def _caveats(findings: Findings, words: Words, clean: Clean) -> list[Caveat]:
-    description, volume = findings.description, findings.volume
-    found: list[tuple[str, bool, dict[str, object]]] = [
-        ("suspicious", findings.suspicious > 0, {"n": findings.suspicious}),
-        ("short_window", volume.events < FEW, {"n": volume.events}),
-        ("sampled", not findings.material.complete, {"share": f"{findings.material.share:.1%}"}),
-        ("untimed", description.untimed > 0, {"n": f"{description.untimed:,}"}),
-        ("unparsed", description.unparsed > 0, {"n": f"{description.unparsed:,}"}),
-        ("future", description.future > 0, {"n": f"{description.future:,}"}),
-        ("no_levels", not findings.levels_known, {}),
-    ]
-    notes = [note for note in description.notes if not _FIELD_NOTE.fullmatch(note) and not note.startswith("LA")]
-    told = [Caveat(code="source", severity="warning", text=clean(note)) for note in notes]
-    severe: dict[str, Literal["warning"]] = {"suspicious": "warning", "unparsed": "warning", "future": "warning"}
-    return told + [
-        Caveat(code=code, severity=severe.get(code, "info"), text=words.say(f"caveat.{code}", **values))
-        for code, holds, values in found
-        if holds
-    ]

@@ -11,7 +11,7 @@ from logagent.analysis.sanitise import sanitise_block
 from logagent.diagnosis import Caveat, Cost, ModelUse
 from logagent.errors import ModelError, ModelUnavailable
 from logagent.events import Notice, OnEvent
-from logagent.llm import ChatClient, Endpoint, Message
+from logagent.llm import ChatClient, ChatModel, Endpoint, Message
 from logagent.logs import iso
 from logagent.settings import Settings
 from logagent.tools import ToolContext, ToolRegistry
@@ -43,12 +43,16 @@ def investigate(session: "Session", findings: Findings) -> Told | None:
     if not llm.base_url or not llm.model:
         _without(session, "LA501")
         return None
-    client = open_client(session.settings)
     mark = len(session.ledger)
-    try:
-        outcome = _run(session, findings, client)
-    finally:
-        client.close()
+    if session.model is not None:
+        outcome = _run(session, findings, session.model)
+    else:
+        client = open_client(session.settings)
+        try:
+            client.detect_window()
+            outcome = _run(session, findings, client)
+        finally:
+            client.close()
     if outcome.error is not None:
         _notice(session, outcome.error)
     told = _told(session, findings, outcome)
@@ -107,7 +111,7 @@ def _notice(session: "Session", error: ModelError) -> None:
     session.caveats.append(Caveat(code=code, severity="warning", text=session.clean(text)))
 
 
-def _run(session: "Session", findings: Findings, client: ChatClient) -> Outcome:
+def _run(session: "Session", findings: Findings, client: ChatModel) -> Outcome:
     options = session.options
     scope = replace(session.plan.scope, window=findings.bad, baselines=findings.good)
     context = ToolContext(
@@ -122,7 +126,7 @@ def _run(session: "Session", findings: Findings, client: ChatClient) -> Outcome:
     seconds = options.deadline_seconds or session.settings.analysis.deadline or SECONDS.get(options.effort, 60.0)
     limits = AgentLimits(
         max_turns=TURNS.get(options.effort, 10),
-        deadline=time.monotonic() + max(1.0, seconds - session.progress.seconds),
+        deadline=session.clock() + max(1.0, seconds - session.progress.seconds),
         max_tokens=options.max_tokens,
         max_cost=options.max_cost or session.settings.llm.max_cost_usd,
         price_input=session.settings.llm.price_per_million.input,
@@ -137,6 +141,7 @@ def _run(session: "Session", findings: Findings, client: ChatClient) -> Outcome:
         context,
         limits,
         on_event=session.on_event,
+        clock=session.clock,
         language=language_name(options.language),
     )
     return agent.investigate(options.question or "", digest)
@@ -172,9 +177,8 @@ def _requests_left(session: "Session") -> int | None:
     return max(0, most - session.store.usage.requests) if most else None
 
 
-def _digest(session: "Session", findings: Findings, client: ChatClient) -> str:
+def _digest(session: "Session", findings: Findings, client: ChatModel) -> str:
     """The digest within a quarter of the window; a small window gets a smaller one and a notice (LA504)."""
-    client.detect_window()
     window = client.window or UNKNOWN_WINDOW
     budget = min(DIGEST, max(LEAST_DIGEST, window // 4))
     if window < SMALL_WINDOW:

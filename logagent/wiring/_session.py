@@ -2,12 +2,13 @@
 
 import hashlib
 import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import BinaryIO, Literal, Self
+from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from logagent import __version__
 from logagent.analysis.redact import Redactor
@@ -58,6 +59,9 @@ from logagent.wiring._story import compose, grade
 from logagent.wiring._told import Told
 from logagent.wiring._warnings import data_warnings, tell
 
+if TYPE_CHECKING:
+    from logagent.llm import ChatModel
+
 _RECORDED = ModelAsked | ModelReplied | ModelFailed | ToolStarted | ToolFinished | LoopEnded | StepFinished
 """Events that the transcript keeps."""
 
@@ -70,6 +74,8 @@ class Session:
         plan: scope, baseline and what relative times count back from.
         ledger: all evidence of the run.
         caveats: warnings that the diagnosis will carry.
+        model: asked in place of the endpoint of the settings, where it is set; it is closed by whoever set it.
+        clock: what the deadline of the model is counted by.
         approve: asks a person whether a restricted tool may run with exactly these arguments.
     """
 
@@ -91,6 +97,8 @@ class Session:
         self.told: Told | None = None
         self.caveats: list[Caveat] = []
         self.approve: Approve = lambda _name, _arguments: False
+        self.model: ChatModel | None = None
+        self.clock: Callable[[], float] = time.monotonic
         self.progress.start("scope")
         self.store = open_store(settings, options, stdin)
         try:
@@ -133,7 +141,14 @@ class Session:
         Raises:
             LogAgentError: nothing usable could be collected.
         """
-        findings = self._survey()
+        return self.conclude(self.survey())
+
+    def conclude(self, findings: Findings) -> Diagnosis:
+        """The part of a run after its survey.
+
+        Raises:
+            ModelError: the model failed and one is required.
+        """
         if self.options.use_model:
             from logagent.wiring._model import investigate  # noqa: PLC0415  # httpx is paid for with a model only
 
@@ -164,7 +179,7 @@ class Session:
 
     def patterns(self, only: Sequence[str] = ()) -> list[Pattern]:
         """The pattern table of the window, without a model; with `only`, patterns of these changes."""
-        found = self._finish(self._survey(), None).patterns
+        found = self._finish(self.survey(), None).patterns
         return [one for one in found if not only or one.change in only]
 
     def search(self, limit: int, order: Literal["newest", "oldest"] = "newest") -> SearchPage:
@@ -193,7 +208,12 @@ class Session:
             return services_named(self.options.question, known_services(self.store, self.plan.scope))
         return ()
 
-    def _survey(self) -> Findings:
+    def survey(self) -> Findings:
+        """The fixed questions and what they say, without a model.
+
+        Raises:
+            LogAgentError: nothing usable could be collected.
+        """
         found = survey(
             Run(
                 store=self.store,

@@ -559,7 +559,7 @@ def _word_text(node: Term | Wildcard) -> str:
         text = "".join(part if i % 2 else _escaped(part, bare=bare) for i, part in enumerate(parts))
     else:
         text = re.sub(r"([*?])", r"\\\1", _escaped(node.value.replace("\\", "\\\\"), bare=bare))
-    starts_odd = text[:1] in _ODD_STARTS or (text[:1] == "/" and text[-1:] == "/")
+    starts_odd = text[:1] in _ODD_STARTS or text[:1] == ":" or text[:2] == "//" or (text[:1] == "/" == text[-1:])
     return "\\" + text if starts_odd or text.lower() in {"and", "or", "not"} else text
 
 
@@ -568,7 +568,7 @@ def _escaped(text: str, *, bare: bool) -> str:
 
 
 def _escaped_name(name: str) -> str:
-    starts_odd = name[:1] in _ODD_STARTS or not name.strip("0123456789.")  # digits before a colon are text
+    starts_odd = name[:1] in _ODD_STARTS or name[:2] == "//" or not name.strip("0123456789.")  # digits: text
     return ("\\" if starts_odd else "") + re.sub(r"([^\w@./-])", r"\\\1", name)
 
 

@@ -144,7 +144,7 @@ LEAVES = st.one_of(
     st.builds(Term, NAMES | st.just(""), FREE),
     st.builds(Phrase, NAMES, FREE | st.just("")),
     st.builds(Phrase, st.just(""), FREE),
-    st.builds(Wildcard, NAMES, st.from_regex(r"[a-zé -:~]\*[a-z?\" ]{0,4}", fullmatch=True)),
+    st.builds(Wildcard, NAMES, st.from_regex(r"[a-zé -)+-:~]\*[a-z?\" ]{0,4}", fullmatch=True)),
     st.builds(Wildcard, st.just(""), st.from_regex(r"[a-zé]{1,3}[*?][a-z]{0,3}", fullmatch=True)),
     st.builds(Range, NAMES, FREE, st.none() | FREE, include_low=st.booleans()),
     st.builds(Range, NAMES, st.none(), FREE, include_high=st.booleans()),

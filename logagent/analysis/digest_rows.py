@@ -221,7 +221,7 @@ def _error_texts(events: Sequence[Event]) -> list[str]:
     texts: Counter[str] = Counter()
     for event in events[:_READ]:
         for key, value in event.extra.items():
-            if isinstance(value, str) and _names_error(key):
+            if _names_error(key) and isinstance(value, str):
                 texts[f"{key}={' '.join(value[:_CUT].split())}"] += 1
     return [text for text, _ in texts.most_common(2)]
 
@@ -231,7 +231,7 @@ def _numbers(events: Sequence[Event]) -> list[str]:
     found: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for event in events[:_READ]:
         for key, value in event.extra.items():
-            if isinstance(value, int | float) and not isinstance(value, bool) and _telling(key):
+            if _telling(key) and isinstance(value, int | float) and not isinstance(value, bool):
                 found[key].append((float(value), event.weight))
     parts = [_number(key, rows) for key, rows in list(found.items())[:2]]
     return [part for part in parts if part]

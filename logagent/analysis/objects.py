@@ -133,10 +133,15 @@ class _About:
     is_event: bool
 
 
+_NOTHING = _About("", "", "", "", is_event=False)
+_OF_EVENTS = frozenset({"reason", "event_categories", "EventCategories"})
+"""Without one of these a record is no platform event."""
+
+
 def settle(event: Event, fields: Fields) -> None:
     """Move a platform event to its object; set its level, count and first time. `fields` is the flat record."""
-    about = _about(fields)
     reporter = event.service == "unknown" or _reports(event.service)
+    about = _NOTHING if _OF_EVENTS.isdisjoint(fields) and not reporter else _about(fields)
     if about.is_event:
         _mark(event, about)
     elif hit := _text_event(event.message):
@@ -168,13 +173,7 @@ def _first(fields: Fields, names: tuple[str, ...]) -> object | None:
     return None
 
 
-_NOTHING = _About("", "", "", "", is_event=False)
-_TELLING = frozenset({*_OBJECT, "reason", "type", "event_categories", "EventCategories"})
-
-
 def _about(fields: Fields) -> _About:
-    if _TELLING.isdisjoint(fields):
-        return _NOTHING  # as nearly every record
     target = str(_first(fields, _OBJECT) or "")
     reason, type_ = str(fields.get("reason") or ""), str(fields.get("type") or "").lower()
     is_event = (

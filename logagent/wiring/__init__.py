@@ -1,14 +1,16 @@
 """The only place that knows settings and classes: from options to a Diagnosis."""
 
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from logagent.diagnosis import Diagnosis
 from logagent.events import OnEvent
 from logagent.settings import RunOptions, Settings
-from logagent.tools import Approve
 from logagent.wiring._doctor import DoctorCheck, doctor
 from logagent.wiring._recheck import requery
 from logagent.wiring._session import Session
+
+if TYPE_CHECKING:
+    from logagent.tools import Approve  # with the model client 0.1 s that a run without a model need not pay
 
 
 def open_session(
@@ -16,7 +18,7 @@ def open_session(
     options: RunOptions,
     on_event: OnEvent,
     stdin: BinaryIO | None = None,
-    approve: Approve | None = None,
+    approve: "Approve | None" = None,
 ) -> Session:
     """Open the source and fix the scope; close the session when done (context manager).
 

@@ -42,7 +42,6 @@ from logagent.evidence import Ledger
 from logagent.query import to_text
 from logagent.settings import RunOptions, Settings
 from logagent.stores._base import SearchPage
-from logagent.tools import Approve
 from logagent.triage import Findings, Frame, Run, assemble, grounds, rule_hypotheses, summary, survey
 from logagent.verify import judge, requery
 from logagent.wiring import _resources as resources
@@ -61,6 +60,7 @@ from logagent.wiring._warnings import data_warnings, tell
 
 if TYPE_CHECKING:
     from logagent.llm import ChatModel
+    from logagent.tools import Approve
 
 _RECORDED = ModelAsked | ModelReplied | ModelFailed | ToolStarted | ToolFinished | LoopEnded | StepFinished
 """Events that the transcript keeps."""

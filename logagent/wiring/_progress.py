@@ -27,6 +27,10 @@ class Progress:
         if place + 1 < len(STEPS):
             self.start(STEPS[place + 1])
 
+    def restart(self) -> None:
+        """Count seconds from now on."""
+        self._began = time.monotonic()
+
     @property
     def seconds(self) -> float:
         """Seconds since the start."""

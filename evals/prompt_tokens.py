@@ -1,0 +1,137 @@
+"""What a whole investigation with a model costs: `python -m evals.prompt_tokens FOLDER [--only NAME] [--rows]`.
+
+FOLDER holds incidents as for `evals.incidents`. A scripted model makes three typical calls, one a turn, each asking
+for as much as it may, then submits; the real client, loop, tools and store do the rest. Counted are the prompt tokens
+of all requests of a run together, and the size of each tool result.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from logagent.analysis.trim import tokens_in
+from logagent.errors import LogAgentError
+from logagent.events import LoopEnded, ModelReplied, RunEvent, ToolFinished
+from logagent.llm import ChatClient, Endpoint
+from logagent.settings import RunOptions, load
+from logagent.testing import ScriptedModel, calls, submit
+from logagent.wiring import open_session
+
+MOST_PROMPT, MOST_RESULT = 20_000, 1_500
+_SUBMISSION = {
+    "headline": "Requests fail",
+    "what_is_happening": "Requests fail [E1].",
+    "hypotheses": [{"statement": "The service fails.", "mechanism": "other", "supporting": ["E1"]}],
+}
+
+
+@dataclass(slots=True)
+class Row:
+    """One run."""
+
+    case: str
+    prompt: int = 0
+    first: int = 0
+    """Prompt tokens of the first request: declarations, instructions, digest."""
+    output: int = 0
+    turns: int = 0
+    results: list[int] = field(default_factory=list)
+    stop: str = ""
+    seconds: float = 0.0
+    error: str = ""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure and print; 1 where a limit is passed."""
+    parser = argparse.ArgumentParser(prog="evals.prompt_tokens", description=__doc__)
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--rows", action="store_true")
+    options = parser.parse_args(arguments)
+    folders = sorted(p for p in options.path.iterdir() if options.only in p.name and (p / "truth.json").is_file())
+    rows = [measure(folder) for folder in folders]
+    good = [row for row in rows if not row.error]
+    prompts = sorted(row.prompt for row in good)
+    results = [size for row in good for size in row.results]
+    answer: dict[str, Any] = {
+        "eval": "prompt_tokens",
+        "cases": len(rows),
+        "failed": [f"{row.case}: {row.error}" for row in rows if row.error],
+        "stops": sorted({row.stop for row in good}),
+        "prompt_tokens": _spread(prompts),
+        "first_request": _spread([row.first for row in good]),
+        "result_tokens": _spread(results),
+    }
+    if options.rows:
+        answer["rows"] = [{name: getattr(row, name) for name in Row.__slots__} for row in rows]
+    print(json.dumps(answer, indent=1))
+    holds = prompts and statistics.median(prompts) <= MOST_PROMPT and max(results, default=0) <= MOST_RESULT
+    return 0 if holds else 1
+
+
+def measure(folder: Path) -> Row:
+    """One run on one incident."""
+    row = Row(folder.name)
+    truth = json.loads((folder / "truth.json").read_text(encoding="utf-8"))
+    began = time.perf_counter()
+    try:
+        _run(folder, truth.get("window") or {}, row)
+    except (LogAgentError, AssertionError) as error:
+        row.error = str(error)[:200]
+    row.seconds = round(time.perf_counter() - began, 2)
+    return row
+
+
+def _run(folder: Path, window: Mapping[str, str], row: Row) -> None:
+    log = next(path for name in ("logs.ndjson", "logs.ndjson.gz") if (path := folder / name).is_file())
+    options = RunOptions(
+        files=(str(log),), since=window.get("from"), until=window.get("to"), save=False, deadline_seconds=300.0
+    )
+    settings = load({"llm.base_url": "http://127.0.0.1:9/v1", "llm.model": "scripted"}, {})
+
+    def note(event: RunEvent) -> None:
+        if isinstance(event, ModelReplied):
+            row.first = row.first or event.input_tokens
+        elif isinstance(event, ToolFinished) and event.tool != "submit_diagnosis":
+            row.results.append(tokens_in(event.result))
+        elif isinstance(event, LoopEnded):
+            row.prompt, row.output = event.input_tokens, event.output_tokens
+            row.turns, row.stop = event.turns, event.stop
+
+    with open_session(settings, options, note) as session:
+        findings = session.survey()
+        ranking = findings.conclusion.ranking
+        service = ranking[0].service if ranking else ""
+        suspect = f'service:"{service}"' if service else "*"
+        script = [
+            calls("get_log_patterns", query=suspect, why="what is new or gone in the suspect"),
+            calls("search_logs", query=f"{suspect} AND level>=warn", size=50, why="its own words"),
+            calls("compare_windows", query=suspect, why="what differs from before"),
+            submit(_SUBMISSION),
+        ]
+        with ScriptedModel(script) as model:
+            client = ChatClient(Endpoint(model.url, "scripted", context_window=128_000))
+            session.model = client
+            session.conclude(findings)
+            client.close()
+
+
+def _spread(values: list[int]) -> dict[str, float]:
+    if not values:
+        return {}
+    ordered = sorted(values)
+    return {
+        "median": statistics.median(ordered),
+        "p90": ordered[min(len(ordered) - 1, int(0.9 * len(ordered)))],
+        "max": ordered[-1],
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -32,7 +32,9 @@ from logagent.wiring import Session, open_session
 GRACE_S = 2.0
 DEADLINE_S = 15.0
 SOCKET_DEADLINE_S = 2.0
-SCHEMA = json.loads((Path(__file__).parent / "diagnosis.schema.json").read_text(encoding="utf-8"))
+SCHEMA = jsonschema.Draft202012Validator(
+    json.loads((Path(__file__).parent / "diagnosis.schema.json").read_text(encoding="utf-8"))
+)
 _LINE = '{"@timestamp":"2026-11-30T14:%02d:%02dZ","log.level":"%s","service.name":"%s","message":"%s"}'
 
 
@@ -156,9 +158,7 @@ def _judge(one: Stage, client: ChatClient, clock: Clock | None, seed: int, tally
 def _faults(diagnosis: Diagnosis, stop: str, over: float) -> Iterator[str]:
     if over > GRACE_S:
         yield f"ended {over:.1f} s after its deadline"
-    try:
-        jsonschema.validate(json.loads(diagnosis.to_json()), SCHEMA)
-    except jsonschema.ValidationError as error:
+    for error in SCHEMA.iter_errors(json.loads(diagnosis.to_json())):
         yield f"schema: {error.message[:160]}"
     reasons = [one.text for one in diagnosis.data_quality.caveats if (one.code or "").startswith("LA50")]
     if stop != "submitted" and not any(stop in reason for reason in reasons):

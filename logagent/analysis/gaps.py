@@ -70,7 +70,7 @@ class SlowEdges:
 
     def where(self, service: str) -> str:
         """The slow edges of a service with their figures."""
-        edges = sorted((e for e in self.slow_edges if service in e), key=lambda e: -self.table[e].slow)
+        edges = sorted((e for e in self.slow_edges if service in e), key=lambda e: (-self.table[e].slow, e))
         return ", ".join(_edge_text(edge, self.table[edge]) for edge in edges[:_SHOWN])
 
 

@@ -5,9 +5,10 @@ from logagent.triage._baseline import BaselineChoice, choose_baseline
 from logagent.triage._digest import render_digest
 from logagent.triage._findings import Findings, PatternFinding
 from logagent.triage._hypotheses import Words, grounds, rule_hypotheses
+from logagent.triage._run import Run
 from logagent.triage._statements import sample
 from logagent.triage._summary import fit, summary
-from logagent.triage._survey import Run, survey
+from logagent.triage._survey import survey
 
 __all__ = [
     "BaselineChoice",

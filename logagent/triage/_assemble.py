@@ -80,7 +80,7 @@ def assemble(
     patterns = _patterns(findings, clean)
     checks = _checks(findings, words)
     onset = _onset(findings, words)
-    changes = _changes(findings, clean)
+    changes = _changes(findings, words, clean)
     used = _used(findings, story, patterns, checks, changes)
     return Diagnosis(
         id=frame.id,
@@ -172,12 +172,7 @@ def _impact(findings: Findings) -> dict[str, ImpactMeasure]:
         )
     }
     if volume.ratio is not None and findings.failing is not None:
-        ratio = round(volume.ratio, 6)
-        was = round(volume.ratio_before, 6) if before and volume.ratio_before is not None else None
-        out["error_ratio"] = ImpactMeasure(value=ratio, baseline=was, unit=f"of {volume.unit}", evidence=row)
-    if volume.unit == "requests":
-        was_requests = round(volume.requests_before, 1) if before else None
-        out["requests"] = ImpactMeasure(value=volume.requests, baseline=was_requests, unit="requests", evidence=row)
+        out.update(_shares(findings, row))
     out["services"] = ImpactMeasure(value=volume.services_failing, unit=f"of {volume.services} services")
     if volume.hosts_failing is not None:
         out["hosts"] = ImpactMeasure(value=volume.hosts_failing, unit=f"of {volume.hosts} hosts", field="host.name")
@@ -185,6 +180,22 @@ def _impact(findings: Findings) -> dict[str, ImpactMeasure]:
         out["users"] = ImpactMeasure(value=volume.users_failing, unit="users", approximate=True, field="user.id")
     else:
         out["users"] = ImpactMeasure(value=None, reason_missing="no user.id field")
+    return out
+
+
+def _shares(findings: Findings, row: list[str]) -> dict[str, ImpactMeasure]:
+    """Share of failing requests: of the service in which the trouble is seen, else of all that were looked at."""
+    volume, symptom, compared = findings.volume, findings.symptom, bool(findings.good)
+    ratio, before, whole = volume.ratio, volume.ratio_before, volume.requests
+    unit, whole_before = f"of {volume.unit}", round(volume.requests_before, 1) if compared else None
+    if symptom is not None:
+        ratio, before, whole = symptom.ratio, symptom.ratio_before, symptom.whole
+        unit, row, whole_before = f"of requests of {symptom.service}", [symptom.row], symptom.whole_before
+    rounded = round(ratio or 0.0, 6)
+    was = round(before, 6) if compared and before is not None else None
+    out = {"error_ratio": ImpactMeasure(value=rounded, baseline=was, unit=unit, evidence=row)}
+    if volume.unit == "requests":
+        out["requests"] = ImpactMeasure(value=whole, baseline=whole_before, unit="requests", evidence=row)
     return out
 
 
@@ -253,17 +264,32 @@ def _blast(findings: Findings, clean: Clean) -> list[BlastRadius]:
     ]
 
 
-def _changes(findings: Findings, clean: Clean) -> list[ChangeEvent]:
+def _changes(findings: Findings, words: Words, clean: Clean) -> list[ChangeEvent]:
+    """A new version first, then one entry for each kind of change of a service: its earliest line."""
     onset = findings.conclusion.onset
     out = []
-    for change, row in zip(findings.conclusion.changes, findings.change_rows, strict=False):
+    deployed = findings.deployment
+    if deployed is not None and onset is not None:
+        values = {"service": deployed.service, "version": deployed.version, "before": deployed.before}
+        label = clean(words.say("change.deployment", **values))
+        ahead = round(onset[1] - deployed.at.timestamp(), 3)
+        rows = [deployed.row] if deployed.row else []
+        out.append(
+            ChangeEvent(kind="deployment", at=iso(deployed.at), seconds_before_onset=ahead, label=label, evidence=rows)
+        )
+    found = zip(findings.conclusion.changes, findings.change_rows, strict=False)
+    seen: set[tuple[str, str]] = set()
+    for change, row in sorted(found, key=lambda pair: -pair[0].seconds_before):
+        if (change.service, change.kind) in seen:
+            continue
+        seen.add((change.service, change.kind))
         at = instant(change.event.time if change.event else (onset[1] if onset else 0) - change.seconds_before)
         out.append(
             ChangeEvent(
                 kind=change.kind,
                 at=iso(at),
                 seconds_before_onset=round(change.seconds_before, 3),
-                label=clean(f"{change.service}: {change.text}"[:LABEL]),
+                label=clean(f"{change.service}: {change.text}")[:LABEL],
                 evidence=[row] if row else [],
             )
         )

@@ -90,6 +90,10 @@ def _trouble(findings: Findings, clean: Clean) -> Iterator[str]:
         points = findings.timeline.series[0].points
         what = f"{findings.timeline.unit} per {step} s"
         yield f"TIME   {what} | {_band(points)} | {_bars(points)} | last {points[-1].count:g}"
+    if (new := findings.deployment) is not None and conclusion.onset:
+        ahead = conclusion.onset[1] - new.at.timestamp()
+        what = f"{new.service} {new.version} first logs, before {new.before}"
+        yield f"CHANGE {new.row}  deployment {ahead:.0f} s before onset: {what}"
     for change, row in zip(conclusion.changes, findings.change_rows, strict=False):
         support = f"; failing lines name {', '.join(change.shared)}" if change.supported else "; coincides"
         when = f"{change.kind} {change.seconds_before:.0f} s before onset"

@@ -110,6 +110,18 @@ class Symptom:
         return self.part_before / self.whole_before if self.whole_before else None
 
 
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A version of the suspect that first logs shortly before the onset, while another one logged before."""
+
+    at: datetime
+    service: str
+    version: str
+    before: str
+    """The version that logged until then."""
+    row: str = ""
+
+
 @dataclass(slots=True)
 class FactRow:
     """A fact of the analysis with the evidence that shows it."""
@@ -149,6 +161,7 @@ class Findings:
     first_trouble: list[tuple[datetime, str, str]] = field(default_factory=list)
     """(first failing event, service, evidence id), oldest first."""
     symptom: Symptom | None = None
+    deployment: Deployment | None = None
     completeness: list[Completeness] = field(default_factory=list)
     levels_known: bool = True
     suspicious: int = 0

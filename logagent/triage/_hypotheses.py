@@ -78,8 +78,9 @@ def rule_hypotheses(findings: Findings, words: Words) -> list[Hypothesis]:
 
 
 def rows_of(findings: Findings, suspect: Suspect) -> list[str]:
-    """Evidence ids of a suspect's facts, best first, each once."""
-    ids = [findings.row_of(fact) for fact in suspect.facts]
+    """Evidence ids of a suspect's facts, those that can be a cause first, each once."""
+    facts = sorted(suspect.facts, key=lambda fact: fact.kind not in CLAIMABLE)
+    ids = [findings.row_of(fact) for fact in facts]
     return [one for one in dict.fromkeys(ids) if one][:6]
 
 
@@ -183,6 +184,13 @@ def discriminating_rows(findings: Findings, service: str) -> list[str]:
     if first and _begins_first(findings, service):
         rows.append(order[0][2])
     rows += _separating_rows(findings, service)
+    deployed = findings.deployment
+    if (
+        deployed is not None
+        and deployed.service == service
+        and entity(findings, service).get("service.version") == deployed.version
+    ):
+        rows.append(deployed.row)
     for change, row in zip(findings.conclusion.changes, findings.change_rows, strict=False):
         if change.supported and change.service == service:
             rows.append(row)

@@ -113,23 +113,21 @@ def scope_words(findings: Findings) -> str:
 
 
 def _what(findings: Findings, words: Words, suspect: Suspect | None) -> str:
-    volume = findings.volume
-    requests = volume.unit == "requests"
+    volume, symptom = findings.volume, findings.symptom
+    requests, row = volume.unit == "requests", findings.volume_row
     part = volume.failing_requests if requests else volume.failing
     whole = volume.requests if requests else volume.events
-    unit = words.say(f"unit.{volume.unit}")
-    row = findings.volume_row
+    unit, ratio, before = words.say(f"unit.{volume.unit}"), volume.ratio, volume.ratio_before
     if findings.failing is None:
         return words.say("what.events", part=f"{volume.events:,}", row=row)
-    values = {"part": f"{part:,}", "whole": f"{whole:,}", "unit": unit, "ratio": percent(volume.ratio), "row": row}
+    if symptom is not None:
+        part, whole, row, ratio, before = symptom.part, symptom.whole, symptom.row, symptom.ratio, symptom.ratio_before
+        unit = words.say("unit.requests_of", service=symptom.service)
+    values = {"part": f"{part:,}", "whole": f"{whole:,}", "unit": unit, "ratio": percent(ratio), "row": row}
     if not findings.good:
         text = words.say("what.ratio_only", **values)
     else:
-        text = words.say("what.ratio", before=percent(volume.ratio_before), **values)
-    symptom = findings.symptom
-    if symptom is not None and findings.good:
-        share, before = percent(symptom.ratio), percent(symptom.ratio_before)
-        text += " " + words.say("what.symptom", service=symptom.service, ratio=share, before=before, row=symptom.row)
+        text = words.say("what.ratio", before=percent(before), **values)
     if volume.services > 1 and volume.failing:
         text += " " + words.say("what.services", hit=volume.services_failing, all=volume.services)
     told = changed_pattern(findings, suspect)

@@ -268,7 +268,15 @@ class Session:
     def _cited(self, findings: Findings, hypotheses: Sequence[Hypothesis]) -> list[str]:
         """Every row that the diagnosis may show."""
         symptom = findings.symptom.row if findings.symptom else ""
-        ids = [findings.volume_row, symptom, findings.onset_row, *findings.blast_rows.values(), *findings.change_rows]
+        deployed = findings.deployment.row if findings.deployment else ""
+        ids = [
+            findings.volume_row,
+            symptom,
+            deployed,
+            findings.onset_row,
+            *findings.blast_rows.values(),
+            *findings.change_rows,
+        ]
         ids += [row for _, _, row in findings.first_trouble]
         ids += [pattern.evidence for pattern in findings.patterns]
         for one in hypotheses:

@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+Purpose = Literal["answer", "summary"]
+"""What the model is asked for: the next message of the investigation, or a summary of earlier calls."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepStarted:
@@ -43,6 +46,7 @@ class ModelAsked:
     messages: int
     tokens: int
     forced: bool = False
+    purpose: Purpose = "answer"
     state: Literal["running"] = "running"
 
 
@@ -65,6 +69,7 @@ class ModelReplied:
     reasoning: str = ""
     """What the model thought, where the endpoint shows it; never evidence, never in a report."""
     notices: tuple[str, ...] = ()
+    purpose: Purpose = "answer"
     state: Literal["done"] = "done"
 
 
@@ -78,6 +83,7 @@ class ModelFailed:
     error: str
     seconds: float
     error_class: str = ""
+    purpose: Purpose = "answer"
     state: Literal["failed"] = "failed"
 
 

@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from logagent.agent._prompt import say
 from logagent.agent._talk import spans
@@ -51,18 +52,16 @@ class Calls:
         """One result for each call, in the order of the calls, each with its seconds."""
         jobs = [self.registry.prepare(call, self.context) for call in calls]
         refusals = [self._refusal(job, turn, place, jobs) for place, job in enumerate(jobs)]
-        beside = [job for job, refusal in zip(jobs, refusals, strict=True) if refusal is None and job.parallel]
-        for job in beside:
-            self.before(job)
-        early = dict(zip(map(id, beside), self._together(beside, deadline), strict=True))
+        early: dict[int, tuple[Answer | LogAgentError, float]] = {}
         done: list[tuple[Job, ToolResult, float]] = []
-        for job, refusal in zip(jobs, refusals, strict=True):
-            if id(job) not in early:
-                self.before(job)
+        for place, (job, refusal) in enumerate(zip(jobs, refusals, strict=True)):
             if refusal is not None:
+                self.before(job)
                 done.append((job, refusal, 0.0))
             else:
-                outcome, seconds = early[id(job)] if id(job) in early else self._together([job], deadline)[0]
+                if id(job) not in early:
+                    early |= self._batch(jobs[place:], refusals[place:], deadline)
+                outcome, seconds = early[id(job)]
                 result = self.registry.deliver(job, outcome, self.context)
                 self._note(job, result, turn)
                 done.append((job, result, seconds))
@@ -70,6 +69,16 @@ class Calls:
         self._idle = self._idle + 1 if all(refusal is not None for refusal in refusals) else 0
         self.stuck = self.stuck or self._idle >= _TWICE
         return done
+
+    def _batch(
+        self, jobs: Sequence[Job], refusals: Sequence[ToolResult | None], deadline: float
+    ) -> dict[int, tuple[Answer | LogAgentError, float]]:
+        """Run the first call, and beside it those behind it up to the first one that must run alone."""
+        runnable = [job for job, refusal in zip(jobs, refusals, strict=True) if refusal is None]
+        batch = list(takewhile(lambda job: job.parallel, runnable)) or runnable[:1]
+        for job in batch:
+            self.before(job)
+        return dict(zip(map(id, batch), self._together(batch, deadline), strict=True))
 
     def _refusal(self, job: Job, turn: int, place: int, jobs: Sequence[Job]) -> ToolResult | None:
         """Why a call is not run, as its result; None for a call that is."""

@@ -9,9 +9,11 @@ from logagent.agent._calls import Calls, said
 from logagent.agent._prompt import say, system_prompt, user_message
 from logagent.agent._record import Recorder
 from logagent.agent._talk import SHARE, Talk, Turn
+from logagent.analysis.redact import ModelText
 from logagent.analysis.sanitise import sanitise_block
+from logagent.analysis.trim import cut, tokens_in
 from logagent.errors import ModelError
-from logagent.events import OnEvent, ignore
+from logagent.events import OnEvent, Purpose, ignore
 from logagent.llm._wire import ChatModel, Message, Reply, ToolDeclaration
 from logagent.tools._base import ToolContext
 from logagent.tools._registry import SUBMIT, ToolRegistry
@@ -22,6 +24,10 @@ _SHORTENINGS = 12
 _CHATTER = 2
 _LOST = 2
 _MARGIN_S = 0.05
+_WORTH_SUMMING_UP = 250
+"""Tokens of lines about earlier calls from which a summary is shorter."""
+_SUMMARY = 800
+"""Most characters of it."""
 
 
 class StopReason(enum.Enum):
@@ -87,6 +93,7 @@ class Agent:
     _chatter: int = 0
     _longest: float = 0.0
     _notices: list[str] = field(default_factory=list)
+    _summed_up: bool = False
     _record: Recorder = field(init=False)
     _tools: tuple[ToolDeclaration, ...] = ()
 
@@ -141,9 +148,7 @@ class Agent:
         """One reply and the results of its calls; True when the diagnosis was accepted."""
         self._turn += 1
         self._tools = self.registry.declarations  # the same but for a group that was asked for in the turn before
-        reply = self._ask(self._fitting(talk), force=force)
-        self._count(reply)
-        self._record.replied(reply)
+        reply = self._complete(self._fitting(talk), self._tools, force=SUBMIT if force else "")
         if not reply.tool_calls:
             self._no_call(talk, reply)
             return False
@@ -153,16 +158,25 @@ class Agent:
         talk.turns.append(Turn(reply.message, [result for _, result, _ in done], [said(job) for job, _, _ in done]))
         return any(result.final for _, result, _ in done)
 
-    def _ask(self, messages: Sequence[Message], *, force: bool) -> Reply:
-        began = self.clock()
-        self._record.asks(self._turn, len(messages), self.model.estimate(messages, self._tools), forced=force)
+    def _complete(
+        self,
+        messages: Sequence[Message],
+        tools: tuple[ToolDeclaration, ...],
+        *,
+        force: str = "",
+        purpose: Purpose = "answer",
+    ) -> Reply:
+        """One request, on record before and after."""
+        began, estimated = self.clock(), self.model.estimate(messages, tools)
+        self._record.asks(self._turn, len(messages), estimated, forced=bool(force), purpose=purpose)
         try:
-            return self.model.complete(
-                messages, self._tools, force=SUBMIT if force else "", deadline=self.limits.deadline
-            )
+            reply = self.model.complete(messages, tools, force=force, deadline=self.limits.deadline)
         except ModelError as error:
             self._record.failed(error, self.clock() - began)
             raise
+        self._count(reply)
+        self._record.replied(reply)
+        return reply
 
     def _no_call(self, talk: Talk, reply: Reply) -> None:
         """Chatter is kept and answered; an empty reply leaves no message, only the nudge in the last one."""
@@ -221,7 +235,26 @@ class Agent:
             if self.model.estimate(messages, self._tools) <= most or not talk.shorten():
                 break
             messages = talk.messages()
+        for further in (self._sum_up, Talk.fold):
+            if self.model.estimate(messages, self._tools) > most and further(talk):
+                messages = talk.messages()
         return messages
+
+    def _sum_up(self, talk: Talk) -> bool:
+        """The second step of shortening, once a run: the model sums up what is left of earlier calls."""
+        lines = talk.lines_of_earlier_calls
+        if self._summed_up or tokens_in(lines) < _WORTH_SUMMING_UP:
+            return False
+        self._summed_up = True
+        messages = [Message("system", talk.system), Message("user", ModelText(say("nudge.summarise", lines=lines)))]
+        try:
+            reply = self._complete(messages, (), purpose="summary")
+        except ModelError:  # the next request tells whether the model is lost
+            return False
+        summary = cut(sanitise_block(self.context.redact(reply.text.strip())), _SUMMARY)
+        if summary:
+            talk.sum_up(ModelText(summary))
+        return bool(summary)
 
     def _count(self, reply: Reply) -> None:
         self._input += reply.input_tokens

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from logagent.analysis.sanitise import sanitise, sanitise_block
 from logagent.analysis.trim import cut, tokens_in
 from logagent.errors import ModelError
-from logagent.events import LoopEnded, ModelAsked, ModelFailed, ModelReplied, OnEvent, ToolFinished, ToolStarted
+from logagent.events import (
+    LoopEnded,
+    ModelAsked,
+    ModelFailed,
+    ModelReplied,
+    OnEvent,
+    Purpose,
+    ToolFinished,
+    ToolStarted,
+)
 from logagent.llm._wire import Reply
 from logagent.tools._base import WHY_LENGTH, ToolContext
 from logagent.tools._registry import Job, ToolResult
@@ -26,14 +35,15 @@ class Recorder:
     """Money for input and output tokens."""
     _step: int = 0
     _turn: int = 0
+    _purpose: Purpose = "answer"
     _open: dict[int, int] = field(default_factory=dict)
     """Step of a call that runs, by the identity of its job."""
 
-    def asks(self, turn: int, messages: int, tokens: int, *, forced: bool) -> None:
+    def asks(self, turn: int, messages: int, tokens: int, *, forced: bool = False, purpose: Purpose = "answer") -> None:
         """The model is asked."""
-        self._turn = turn
+        self._turn, self._purpose = turn, purpose
         self._step += 1
-        self.on_event(ModelAsked(turn, self._step, messages, tokens, forced))
+        self.on_event(ModelAsked(turn, self._step, messages, tokens, forced, purpose))
 
     def replied(self, reply: Reply) -> None:
         """The model answered."""
@@ -54,6 +64,7 @@ class Recorder:
                 call_ids=tuple(call.call_id for call in reply.tool_calls),
                 reasoning=cut(self._block(reply.reasoning), _REASONING),
                 notices=tuple(self._safe(one) for one in reply.notices),
+                purpose=self._purpose,
             )
         )
 
@@ -61,7 +72,15 @@ class Recorder:
         """The model gave no answer."""
         said = cut(self._safe(error.message), _ERROR)
         self.on_event(
-            ModelFailed(self._turn, self._step, error.code or "", said, seconds, error_class=type(error).__name__)
+            ModelFailed(
+                self._turn,
+                self._step,
+                error.code or "",
+                said,
+                seconds,
+                error_class=type(error).__name__,
+                purpose=self._purpose,
+            )
         )
 
     def starts(self, job: Job) -> None:

@@ -38,7 +38,10 @@ class Talk:
     user: ModelText
     ledger: Ledger
     turns: list[Turn] = field(default_factory=list)
+    summary: str = ""
+    """The model's own words for the oldest of them, where lines took too much."""
     earlier: list[str] = field(default_factory=list)
+    """Calls of turns that were taken out, one line each."""
     opening: list[str] = field(default_factory=list)
     """Nudges before the first reply."""
 
@@ -58,7 +61,8 @@ class Talk:
     def _user(self) -> ModelText:
         parts = [self.user]
         if self.earlier:
-            parts.append(ModelText("\n".join([say("user.earlier"), *self.earlier])))
+            lines = [say("user.earlier"), *filter(None, [self.summary]), *self.earlier]
+            parts.append(ModelText("\n".join(lines)))
         return ModelText("\n\n".join([*parts, *self.opening]))
 
     def _turn(self, turn: Turn) -> list[Message]:
@@ -101,7 +105,11 @@ class Talk:
         rest = [turn for turn in self.turns if turn.results and not turn.short]
         for turn in rest:
             turn.short = True
-        return bool(rest) or self._fold(_EARLIER_LINES // 4)
+        return bool(rest)
+
+    def fold(self) -> bool:
+        """The last step: of the lines of earlier calls only the newest stay. False where there is nothing to fold."""
+        return self._fold(_EARLIER_LINES // 4)
 
     def _fold(self, most: int = _EARLIER_LINES) -> bool:
         """The oldest lines become one that names the ids only."""
@@ -120,6 +128,15 @@ class Talk:
         if len(result.evidence) > _IDS_LISTED:
             lines.append(spans(result.evidence[_IDS_LISTED:]))
         return ModelText("shortened: " + "\n".join(lines))
+
+    @property
+    def lines_of_earlier_calls(self) -> str:
+        """What is left of the turns that were taken out, one line a call."""
+        return "\n".join(self.earlier)
+
+    def sum_up(self, summary: ModelText) -> None:
+        """The model's own words in place of the lines of earlier calls; all ids stay."""
+        self.summary, self.earlier = summary, [f"calls before: rows {spans(self.ledger.rows)}"]
 
     def restart(self) -> None:
         """Forget nudges that no longer hold (a limit was lifted)."""

@@ -88,7 +88,8 @@ def _loop(records: Sequence[Record], begun: Record, ledger: Ledger, redactor: Re
         catalogue=resources.mechanisms(),
         nonce=str(begun["nonce"]),
     )
-    model = _Recorded(deque(one for one in records if one.get("kind") in {"ModelReplied", "ModelFailed"}))
+    asked = (one for one in records if one.get("kind") in {"ModelReplied", "ModelFailed"})
+    model = _Recorded(deque(one for one in asked if one.get("purpose") != "summary"))
     registry = _RecordedTools(results=deque(one for one in records if one.get("kind") == "ToolFinished"))
     limits = AgentLimits(max_turns=int(begun["turns"]))
     agent = Agent(model, registry, context, limits, language=language_name(str(begun["language"])))

@@ -4,11 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from logagent.agent import Agent, AgentLimits, StopReason
+from logagent.agent._calls import Calls
 from logagent.errors import StoreUnavailable
 from logagent.events import ModelReplied, RunEvent, ToolFinished
-from logagent.llm import ChatClient, Endpoint, Reply
+from logagent.llm import ChatClient, Endpoint, Reply, ToolCall
 from logagent.testing import ScriptedModel, calls, hangs, http, raw, says, several, submit
-from logagent.tools import ToolRegistry
+from logagent.tools import Tool, ToolRegistry
+from logagent.tools._base import Answer, ToolArgs
 from tests.loop.scene import GOOD, context, incident, investigate, texts
 from tests.loop.stores import ListStore
 
@@ -250,6 +252,47 @@ def test_forty_turns_fit_into_a_window_of_eight_thousand_tokens() -> None:
     assert "Why do orders fail?" in last[1]["content"]
     assert "E0 digest row" in last[1]["content"]
     assert "EARLIER CALLS" in last[1]["content"]
+
+
+def test_where_lines_of_earlier_calls_are_too_long_the_model_sums_them_up_once() -> None:
+    made = context()
+    looks = [several(*(calls("search_logs", query=f"order OR {n}{m}", size=8) for m in range(7))) for n in range(8)]
+    summary = says("Orders fail at noon [E3]. \x1b[2J")
+    answers: list[Any] = [*looks, submit(GOOD)]
+    asked: list[str] = []
+
+    def step(body: dict[str, object]) -> Any:
+        asked.append("answer" if "tools" in body else "summary")
+        return answers.pop(0) if "tools" in body else summary
+
+    with ScriptedModel([step] * 10) as model:
+        outcome = investigate(model, made, AgentLimits(max_turns=12), window=4_000)
+    assert outcome.stop is StopReason.SUBMITTED
+    assert asked.count("summary") == 1
+    (user,) = texts(model, "user")
+    assert "Orders fail at noon [E3]." in user
+    assert "\x1b" not in user
+    assert f"E1-E{len(made.ledger)}" in user or "calls before: rows E1" in user
+
+
+def test_a_call_that_may_not_run_beside_others_keeps_its_place() -> None:
+    order: list[str] = []
+
+    def noted(name: str) -> Any:
+        def handle(_args: Any, _context: Any) -> Answer:
+            order.append(name)
+            return Answer(name)
+
+        return handle
+
+    tools = {**ToolRegistry().tools}
+    for name, parallel in (("read_a", True), ("change", False), ("read_b", True)):
+        tools[name] = Tool(ToolArgs, noted(name), name, parallel=parallel)
+    made = context()
+    job = [ToolCall(name, name, "{}") for name in ("read_a", "change", "read_b")]
+    done = Calls(ToolRegistry(tools), made, time.monotonic).answer(job, 1, float("inf"))
+    assert order == ["read_a", "change", "read_b"]
+    assert [result.call_id for _, result, _ in done] == order
 
 
 def test_the_fixed_part_of_the_prompt_and_the_tools_are_the_same_in_every_request() -> None:

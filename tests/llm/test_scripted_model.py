@@ -1,7 +1,11 @@
 """The test double itself: it answers as a real endpoint does, and does not forgive."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import logagent.testing
 from logagent.analysis.redact import ModelText
 from logagent.errors import ModelError, ModelRejected, ModelUnavailable
 from logagent.llm import ChatClient, Endpoint, Limits, Message, Timing, ToolDeclaration
@@ -135,3 +139,15 @@ def test_a_dead_endpoint_is_a_model_error_with_its_code() -> None:
     chat.close()
     assert caught.value.code == "LA506"
     assert caught.value.values["reason"] == "connection refused"
+
+
+def test_the_example_of_the_documentation_runs() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "testing.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile(example, "docs/testing.md", "exec"), {})  # noqa: S102 - our own document
+
+
+def test_the_documentation_names_every_step() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "testing.md").read_text(encoding="utf-8")
+    steps = [name for name in logagent.testing.__all__ if name[0].islower()]
+    assert [name for name in steps if f"`{name}(" not in text] == []

@@ -1,6 +1,6 @@
 """The survey (digest) and the diagnosis by rule: what code can say before, and without, any model."""
 
-from logagent.triage._assemble import Frame, Story, assemble
+from logagent.triage._assemble import Frame, Story, assemble, shown_patterns
 from logagent.triage._baseline import BaselineChoice, choose_baseline
 from logagent.triage._digest import render_digest
 from logagent.triage._findings import Findings, PatternFinding
@@ -25,6 +25,7 @@ __all__ = [
     "render_digest",
     "rule_hypotheses",
     "sample",
+    "shown_patterns",
     "summary",
     "survey",
 ]

@@ -77,7 +77,7 @@ def assemble(
 ) -> Diagnosis:
     """One Diagnosis. Evidence is listed only where something cites it."""
     words, clean = say
-    patterns = _patterns(findings, clean)
+    patterns = [_pattern(findings, one, clean) for one in shown_patterns(findings)]
     checks = _checks(findings, words)
     onset = _onset(findings, words)
     changes = _changes(findings, words, clean)
@@ -212,12 +212,11 @@ def _timeline(findings: Findings, onset: Onset | None, changes: Sequence[ChangeE
     return line
 
 
-def _patterns(findings: Findings, clean: Clean) -> list[Pattern]:
-    """Changed patterns first, in order of how telling they are."""
+def shown_patterns(findings: Findings) -> list[PatternFinding]:
+    """The patterns of the report: changed ones first, in order of how telling they are."""
     order = {"new": 0, "spiking": 0, "vanished": 0, "rising": 1, "falling": 2, "steady": 3}
     kept = [p for p in findings.patterns if p.count or p.baseline_count]
-    ranked = sorted(kept, key=lambda p: (-(p.priority >= CITED), order[p.change], -p.priority))
-    return [_pattern(findings, p, clean) for p in ranked[:PATTERNS]]
+    return sorted(kept, key=lambda p: (-(p.priority >= CITED), order[p.change], -p.priority))[:PATTERNS]
 
 
 def _pattern(findings: Findings, found: PatternFinding, clean: Clean) -> Pattern:

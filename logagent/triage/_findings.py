@@ -176,9 +176,10 @@ class Findings:
     @property
     def worst(self) -> Completeness:
         """The least complete answer of the run."""
-        if not self.completeness:
-            return Completeness()
-        return max(self.completeness, key=lambda one: (one.failed_share, one.timed_out, bool(one.clusters_skipped)))
+        every = [self.description.completeness, *self.completeness]
+        return max(
+            every, key=lambda one: (one.failed_share, one.timed_out, bool(one.clusters_skipped), not one.complete)
+        )
 
     @property
     def focus_node(self) -> Node:

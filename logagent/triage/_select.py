@@ -11,7 +11,7 @@ from logagent.logs import LogRecord, Severity, instant
 from logagent.query import Level, Node, Or, Phrase, Range, conjunction
 from logagent.triage._findings import Findings, PatternFinding
 
-MOST = 40
+MOST, MOST_OF_MANY = 40, 28
 """Patterns that are counted again; the others stay in the analysis."""
 KEPT = 12
 ENOUGH = 5
@@ -35,8 +35,9 @@ def select_patterns(findings: Findings) -> list[PatternFinding]:
     """
     window = findings.analysis.window
     rows = list(pattern_rows(window, findings.analysis.facts, findings.bad.start.timestamp()))
-    late = [row for row in rows[MOST:] if findings.good and _came_or_went(row)][:KEPT]
-    chosen = [*rows[: MOST - len(late)], *late]
+    most = MOST if findings.material.complete else MOST_OF_MANY
+    late = [row for row in rows[most:] if findings.good and _came_or_went(row)][:KEPT]
+    chosen = [*rows[: most - len(late)], *late]
     return [_finding(findings, row, f"P{place}") for place, row in enumerate(chosen, 1)]
 
 

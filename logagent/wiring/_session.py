@@ -42,7 +42,7 @@ from logagent.evidence import Ledger
 from logagent.query import to_text
 from logagent.settings import RunOptions, Settings
 from logagent.stores._base import SearchPage
-from logagent.triage import Findings, Frame, Run, assemble, grounds, rule_hypotheses, summary, survey
+from logagent.triage import Findings, Frame, Run, assemble, grounds, rule_hypotheses, shown_patterns, summary, survey
 from logagent.verify import judge, requery
 from logagent.wiring import _resources as resources
 from logagent.wiring._called import support
@@ -278,7 +278,7 @@ class Session:
             *findings.change_rows,
         ]
         ids += [row for _, _, row in findings.first_trouble]
-        ids += [pattern.evidence for pattern in findings.patterns]
+        ids += [pattern.evidence for pattern in shown_patterns(findings)]
         for one in hypotheses:
             ids += [*one.supporting, *one.contradicting, *one.discriminating, *one.mechanism_lines]
         return [one for one in dict.fromkeys(ids) if one]

@@ -17,6 +17,7 @@ from logagent.events import (
     StepStarted,
     StoreRequest,
     ToolFinished,
+    ToolStarted,
 )
 
 REDRAW_SECONDS = 0.25
@@ -92,6 +93,8 @@ class Progress:
         elif isinstance(event, ModelReplied):
             said = self._console.texts.say("cli.progress.turn", turn=event.turn, seconds=f"{event.seconds:.1f}")
             self._detail(said)
+        elif isinstance(event, ToolStarted):
+            self._detail(f"{event.tool}  {event.why}".rstrip())
         elif isinstance(event, ToolFinished):
             word = "ok" if event.ok else "fail"
             self._detail(f"{event.tool} {word} {event.seconds:.1f}s {' '.join(event.evidence)}".rstrip())

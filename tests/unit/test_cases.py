@@ -205,3 +205,23 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Pat
     with pytest.raises(StoreUnavailable) as refused:
         store_at(tmp_path / "cases").new_id()
     assert "--no-save" in refused.value.hint
+
+
+def test_a_line_that_a_crash_cut_off_is_lost_alone(tmp_path: Path) -> None:
+    store = CaseStore(tmp_path)
+    case = store.new_id()
+    store.append(case, {"step": 1}, sync=False)
+    with (tmp_path / case / "transcript.jsonl").open("ab") as file:
+        file.write(b'{"step": 2, "text": "cut he')
+    store.append(case, {"step": 3})
+    assert [record["step"] for record in store.transcript(case)] == [1, 3]
+
+
+def test_what_is_no_record_in_a_transcript_is_left_out(tmp_path: Path) -> None:
+    store = CaseStore(tmp_path)
+    case = store.new_id()
+    store.append(case, {"step": 1})
+    with (tmp_path / case / "transcript.jsonl").open("ab") as file:
+        file.write(b'[1, 2]\n"text"\nnull\n\xff\xfe\n\n')
+    store.append(case, {"step": 2})
+    assert [record["step"] for record in store.transcript(case)] == [1, 2]

@@ -214,5 +214,6 @@ def _told(session: "Session", findings: Findings, outcome: Outcome) -> Told:
 
 
 def _stopped(session: "Session", outcome: Outcome) -> Caveat:
-    text = session.words.say("caveat.no_submission", reason=outcome.stop.value)
+    key = "caveat.no_submission" if outcome.submission is None else "caveat.part_of_submission"
+    text = session.words.say(key, reason=outcome.stop.value)
     return Caveat(code="LA505", severity="warning", text=text)

@@ -6,7 +6,7 @@ import pytest
 
 from evals.chaos import DEADLINE_S, GRACE_S, SOCKET_DEADLINE_S, Stage, Tally, run_in_fake_time, run_over_sockets, stage
 
-SEEDS = 100
+SEEDS = 60
 SOCKET_SEEDS = range(900, 906)
 
 

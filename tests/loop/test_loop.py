@@ -178,6 +178,15 @@ def test_a_model_that_dies_in_the_middle_leaves_what_its_calls_found() -> None:
     assert list(made.ledger.rows) == ["E1", "E2"]
 
 
+def test_what_was_right_of_a_submission_that_was_sent_back_outlives_the_model() -> None:
+    faulty = {**GOOD, "what_is_happening": "Orders are refused [E1]. The moon is full [E999]."}
+    with ScriptedModel([FIND, submit(faulty), http(401)]) as model:
+        outcome = investigate(model)
+    assert outcome.stop is StopReason.MODEL_LOST
+    assert outcome.submission is not None
+    assert outcome.submission.what_is_happening == "Orders are refused [E1]."
+
+
 def test_an_endpoint_that_answers_html_is_a_lost_model() -> None:
     page = raw(b"<html><body>Sign in</body></html>", content_type="text/html")
     with ScriptedModel([page]) as model:

@@ -199,3 +199,11 @@ def test_after_kill_9_the_report_and_the_steps_so_far_are_there(cli: Cli, state:
     steps = cli("show", "last", "--steps").out
     assert "no end on record" in steps
     assert "the run was killed or is still going on" in steps
+
+
+def test_progress_says_why_a_call_is_made(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedModel([LOOKS, SUBMITS]) as model:
+        monkeypatch.setenv("LOGAGENT_LLM_URL", model.url)
+        monkeypatch.setenv("LOGAGENT_MODEL", "scripted")
+        assert "get_error_stats  whose are they?" in cli("diagnose", "app.log", "-v").err
+        assert model.unused == 0

@@ -127,6 +127,8 @@ class Completeness:
     timed_out: bool = False
     reasons: tuple[str, ...] = ()
     """Failure reasons of shards, sanitised, at most 3."""
+    cut: tuple[str, ...] = ()
+    """Files of which only a part could be read."""
 
     @property
     def complete(self) -> bool:
@@ -137,6 +139,7 @@ class Completeness:
             and self.shards_successful == self.shards_total
             and self.shards_total > 0
             and not self.clusters_skipped
+            and not self.cut
         )
 
     @property

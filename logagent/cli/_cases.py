@@ -27,6 +27,16 @@ def remember_source(context: Context, options: "RunOptions", diagnosis: "Diagnos
 
     Standard input is not noted: it cannot be read again.
     """
+    from logagent.errors import StoreUnavailable  # noqa: PLC0415
+
+    try:
+        _note_source(context, options, diagnosis)
+    except StoreUnavailable:  # the answer is there, and counts more than the case
+        folder = context.settings.paths.cases
+        context.console.hint(context.console.texts.say("cli.after.not_saved", folder=folder))
+
+
+def _note_source(context: Context, options: "RunOptions", diagnosis: "Diagnosis") -> None:
     es = context.settings.es
     open_cases(context.settings).append(
         diagnosis.id,

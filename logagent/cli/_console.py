@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -10,10 +11,13 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from logagent.cli._options import GlobalOptions
+from logagent.errors import UsageError
 from logagent.texts import Catalogue
 
 _GLYPHS = "▁▂▃▄▅▆▇█→─│…"
 _NARROWEST = 40
+_WIDEST = 400
+_COLUMNS = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(slots=True)
@@ -52,10 +56,14 @@ class Console:
         except BrokenPipeError:
             quiet_broken_pipe()
             raise SystemExit(0) from None
+        except OSError as error:
+            quiet_broken_pipe()  # what is left in the buffer would fail again at the end
+            reason = f"cannot write to standard output: {(error.strerror or 'failed').lower()}"
+            raise UsageError(reason, code="LA702", values={"reason": reason}) from error
 
     def say(self, text: str) -> None:
-        """Write a line to stderr."""
-        with contextlib.suppress(BrokenPipeError):
+        """Write a line to stderr; where nobody can read it, the run goes on."""
+        with contextlib.suppress(OSError):
             sys.stderr.write(text + "\n")
             sys.stderr.flush()
 
@@ -82,7 +90,13 @@ def quiet_broken_pipe() -> None:
 
 
 def prepare_streams(environ: Mapping[str, str]) -> None:
-    """No stream dies of a character; redirected output is UTF-8 unless PYTHONIOENCODING says otherwise."""
+    """No stream dies of a character; redirected output is UTF-8 unless PYTHONIOENCODING says otherwise.
+
+    A stream that was closed before the start (`>&-`) leads nowhere.
+    """
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - open to the end, as it would be
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):
             continue
@@ -93,6 +107,8 @@ def prepare_streams(environ: Mapping[str, str]) -> None:
 def make_console(options: GlobalOptions, environ: Mapping[str, str], language: str, zone: str) -> Console:
     """The console of one command, from its options and the environment."""
     wants_json = options.json or options.output_format in ("json", "jsonl")
+    if wants_json:
+        _always_utf8(sys.stdout)
     accessible = environ.get("LOGAGENT_ACCESSIBLE", "") not in ("", "0", "false")
     return Console(
         texts=Catalogue(language),
@@ -108,6 +124,12 @@ def make_console(options: GlobalOptions, environ: Mapping[str, str], language: s
         pager=not options.no_pager and sys.stdout.isatty() and sys.stdin.isatty(),
         can_ask=not options.no_input and sys.stdin.isatty() and sys.stderr.isatty(),
     )
+
+
+def _always_utf8(stream: TextIO) -> None:
+    """JSON for a program has one encoding, whatever the locale is."""
+    if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _wants_colour(options: GlobalOptions, environ: Mapping[str, str], stream: TextIO) -> bool:
@@ -133,11 +155,11 @@ def _can_show(stream: TextIO) -> bool:
 
 def _width(environ: Mapping[str, str]) -> int:
     asked = environ.get("COLUMNS", "")
-    if asked.isdigit():
-        return max(_NARROWEST, int(asked))
+    if _COLUMNS.fullmatch(asked):
+        return min(max(_NARROWEST, int(asked)), _WIDEST)
     if not sys.stdout.isatty():
         return 80
-    return max(_NARROWEST, shutil.get_terminal_size().columns)
+    return min(max(_NARROWEST, shutil.get_terminal_size().columns), _WIDEST)
 
 
 def _progress(options: GlobalOptions, environ: Mapping[str, str], *, accessible: bool) -> str:

@@ -79,7 +79,10 @@ def local_times(text: str, console: Console) -> str:
     today = datetime.now(UTC).astimezone(zone).date()
 
     def shown(match: re.Match[str]) -> str:
-        at = datetime.fromisoformat(match[0]).astimezone(zone)
+        try:
+            at = datetime.fromisoformat(match[0]).astimezone(zone)
+        except (OverflowError, ValueError):  # the first or last day there is, or none at all
+            return match[0]
         form = "%H:%M:%S" if at.date() == today else "%Y-%m-%d %H:%M:%S"
         return f"{at:{form}} {at.isoformat()[-6:]}"
 

@@ -53,11 +53,18 @@ def _require_format(name: str, known: tuple[str, ...]) -> None:
 
 def _require_writable(name: str) -> None:
     path = Path(name)
-    if path.is_dir():
+    try:
+        folder, itself = os.access(path.parent, os.W_OK), path.exists()
+    except (OSError, ValueError) as error:  # too long, a zero byte
+        reason = f"cannot write {name[:40]}: {getattr(error, 'strerror', None) or error}".lower()
+        raise UsageError(reason, code="LA702", values={"reason": reason}) from error
+    if not name:
+        reason = "the name of the output file is empty"
+    elif path.is_dir():
         reason = f"cannot write {name}: it is a directory"
     elif not path.parent.is_dir():
         reason = f"cannot write {name}: there is no folder {path.parent}"
-    elif not os.access(path.parent, os.W_OK):
+    elif not (os.access(path, os.W_OK) if itself and not path.is_file() else folder):
         reason = f"cannot write {name}: permission denied"
     else:
         return
@@ -72,8 +79,12 @@ def write_file(name: str, text: str) -> None:
     """
     from logagent.cases import write_private  # noqa: PLC0415
 
+    path, whole = Path(name), text.rstrip("\n") + "\n"
     try:
-        write_private(Path(name), text.rstrip("\n") + "\n")
+        if path.exists() and not path.is_file():  # a device or a pipe is written to; a rename would replace it
+            path.write_text(whole, encoding="utf-8", errors="backslashreplace")
+        else:
+            write_private(path.resolve(), whole)  # of a link, the file that it leads to
     except OSError as error:
         reason = f"cannot write {name}: {(error.strerror or 'failed').lower()}"
         raise UsageError(reason, code="LA702", values={"reason": reason}) from error

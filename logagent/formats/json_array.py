@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
-
 from logagent.formats._base import Event, Format, Parse, Sample
+from logagent.formats.jsonlines import loaded, without_halves
 
 _WRAPPERS = ("events", "logs", "logEvents", "records", "Records", "entries", "items", "data", "result", "results")
 
@@ -29,10 +28,9 @@ def _one_object_a_line(sample: Sample) -> bool:
 
 
 def _read_all(text: str) -> Iterator[Event]:
-    try:
-        document = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        yield from _broken(text)
+    document = loaded(text)
+    if document is None:
+        yield from _broken(without_halves(text))
         return
     for number, record in enumerate(_records(document), 1):
         yield Event(number, record if isinstance(record, Mapping) and record else None)
@@ -62,7 +60,7 @@ def _broken(text: str) -> Iterator[Event]:
         number += 1
         try:
             record, at = decoder.raw_decode(text, at)
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
             yield Event(number, None)
             newline = text.find("\n{", at + 1)
             if newline < 0:

@@ -45,6 +45,7 @@ def load(options: Mapping[str, object], environ: Mapping[str, str], *, folder: P
     _expand(values, origins, environ)
     _es_credentials(values, origins, sources, environ)
     _model_key(values, origins, sources, environ)
+    _require_sendable(values, origins)
     moved = {
         part: Path(str(values[f"{part}.folder"])) for part in ("cases", "knowledge") if values.get(f"{part}.folder")
     }
@@ -129,6 +130,16 @@ def _es_credentials(
         for name in wanted:
             values[name], origins[name] = _secret_of(source, name, environ)
         return
+
+
+def _require_sendable(values: dict[str, object], origins: Mapping[str, str]) -> None:
+    """Keys travel in a header: a line end around one is dropped, any other character that cannot travel is refused."""
+    for name in ("es.api_key", "llm.api_key"):
+        if name not in values:
+            continue
+        key = values[name] = str(values[name]).strip()
+        if odd := next((place for place, char in enumerate(key, 1) if not "!" <= char <= "~"), 0):
+            raise invalid(origins.get(name, "settings"), name, f"character {odd} cannot be part of a key")
 
 
 def _secret_of(source: Source, name: str, environ: Mapping[str, str]) -> tuple[object, str]:

@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from logagent.errors import UsageError
 from logagent.times import parse_duration
 
 _LOOPBACK = ("localhost", "::1")
+_NO_HOST = frozenset(' "<>\\^`{|}*,;')
 
 
 def _seconds(value: object) -> object:
@@ -42,6 +43,24 @@ def _one_or_many(value: object) -> object:
     return {key: [names] if isinstance(names, str) else names for key, names in value.items()}
 
 
+def _is_url(text: str) -> bool:
+    """Scheme, host and port that a request can be sent to: `urlsplit` and clients refuse the rest much later."""
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:  # an open bracket, a port that is no number
+        return False
+    fits = all(char.isprintable() and not char.isspace() for char in text)
+    return parts.scheme in ("http", "https") and bool(host) and port != 0 and fits and not set(host) & _NO_HOST
+
+
+def _url(text: str) -> str:
+    if not _is_url(text):
+        raise ValueError("must be an http:// or https:// URL")
+    return text
+
+
+Url = Annotated[str, AfterValidator(_url)]
 Seconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
 Days = Annotated[float, BeforeValidator(_days), Field(gt=0)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
@@ -54,7 +73,7 @@ class _Section(BaseModel):
 class EsSettings(_Section):
     """Where the logs are: Elasticsearch or OpenSearch."""
 
-    url: str | None = Field(None, pattern="^https?://[^/]+")
+    url: Url | None = None
     """Server URL without credentials; None with no file given: nothing is probed (LA705)."""
     index: Names = ("logs-*", "filebeat-*", "logstash-*")
     """Index patterns; `eu:logs-*` for a remote cluster."""
@@ -117,7 +136,7 @@ class Price(_Section):
 class ModelSettings(_Section):
     """Which model answers."""
 
-    base_url: str | None = Field(None, pattern="^https?://[^/]+")
+    base_url: Url | None = None
     """Base URL of an OpenAI-compatible endpoint, up to and including `/v1`; None: no model (LA501)."""
     model: str = ""
     api_key: SecretStr = SecretStr("")

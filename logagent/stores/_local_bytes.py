@@ -5,6 +5,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import shutil
 import zlib
 from collections.abc import Callable, Mapping
@@ -27,6 +28,7 @@ _OPEN: Mapping[str, Callable[[Path], io.BufferedIOBase]] = {
 }
 _WIDE = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _FEW = 0.3
+_ZEROS = re.compile(rb"\x00{16,}")
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r\x1b\x0c\x08")
 
 
@@ -131,8 +133,18 @@ def _without_mark(head: bytes) -> str:
         return "utf-16-le"
     if even > half * (1 - _FEW) and odd < half * _FEW:
         return "utf-16-be"
-    few = head.count(0) <= len(head) // 10_000 + 1 and _is(head.replace(b"\x00", b""), "utf-8")
-    return "utf-8" if few else "binary"
+    text = head.replace(b"\x00", b"")
+    few = head.count(0) <= len(head) // 10_000 + 1 or _is_hole(head)
+    return "utf-8" if few and _is(text[: text.rfind(b"\n") + 1] or text, "utf-8") else "binary"
+
+
+def _is_hole(head: bytes) -> bool:
+    """Zeros in long runs between text: a log that was cut to nothing while its writer kept its place."""
+    return (
+        bool(head.strip(b"\x00"))
+        and len(_ZEROS.split(head)) - 1 <= head.count(b"\n")
+        and not _ZEROS.sub(b"", head).count(0)
+    )
 
 
 def _is(data: bytes, encoding: str) -> bool:

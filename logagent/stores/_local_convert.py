@@ -10,6 +10,7 @@ from typing import TextIO
 import orjson
 
 from logagent.formats import Event, Format, read_events, recognise
+from logagent.formats.jsonlines import without_halves
 from logagent.stores._local_load import LINE
 from logagent.stores._local_shape import respelled
 
@@ -19,6 +20,10 @@ _NEARLY_ALL = 0.9
 _WRAPPED = re.compile(r'"(?:hits|events|logs|logEvents|[rR]ecords|entries|items|data|results?)"\s*:\s*[\[{]')
 _SHOWN = 20_000
 """Characters of a line that formats are recognised by."""
+_BLOCK = 1 << 22
+_MOST, _FEW = 0.99, 20
+"""A file with more other lines than these (share of records, and number) is not read as JSON lines alone."""
+_OTHERS = 100
 
 
 @dataclass(slots=True)
@@ -35,9 +40,11 @@ class Converted:
 def convert(source: Path, target: Path, now: datetime) -> Converted:
     """Recognise the format of a text and write its events as JSON lines, unless it is JSON lines already."""
     lines = _head(source)
-    json_share = _json_share(lines)
-    if json_share >= _NEARLY_ALL and not (_spelled_twice(lines) or _has_blank_lines(source) or _is_document(lines)):
-        return Converted("JSON lines", source)
+    if _json_share(lines) >= _NEARLY_ALL and not (_spelled_twice(lines) or _is_document(lines)):
+        others = _obstacles(source)
+        if others is None:
+            return Converted("JSON lines", source)
+        lines += others
     found = recognise(lines, now)
     result = Converted(found.title, target, 0)
     with source.open(encoding="utf-8", errors="replace", newline="\n") as text, target.open("wb") as out:
@@ -92,12 +99,40 @@ def _is_document(lines: list[str]) -> bool:
     return len(lines) == 1 and _WRAPPED.search(lines[0], 0, _SHOWN) is not None
 
 
-def _has_blank_lines(source: Path) -> bool:
-    """DuckDB skips blank lines, and the numbers of the lines after them would be wrong."""
-    last = b"\n"
+def _obstacles(source: Path) -> list[str] | None:
+    """What keeps DuckDB from reading a file of JSON lines; None: nothing does. Else some of the lines of other kinds.
+
+    It skips blank lines, so that the numbers of those after them would be wrong, and loses records with half of a
+    surrogate pair and lines of any other format, which a file may hold far behind its start.
+    """
+    lines, records, stops, last = 0, 0, False, b"\n"
     with source.open("rb") as file:
-        while block := file.read(1 << 22):
-            if b"\n\n" in block or b"\n\r\n" in block or (last == b"\n" and block[:1] == b"\n"):
-                return True
+        while block := file.read(_BLOCK):
+            stops = stops or _is_odd(block) or (last == b"\n" and block[:1] == b"\n")
+            lines += block.count(b"\n")
+            records += block.count(b"\n{")
             last = block[-1:]
-    return False
+    if lines - records > max(_FEW, lines * (1 - _MOST)):
+        return _others(source)
+    return [] if stops else None
+
+
+def _is_odd(block: bytes) -> bool:
+    if b"\n\n" in block or b"\n\r\n" in block:
+        return True
+    if b"\\ud" not in block and b"\\uD" not in block:
+        return False
+    text = block.decode("latin-1")
+    return without_halves(text) != text
+
+
+def _others(source: Path) -> list[str]:
+    """The first lines that are no object; formats learn from them what else the file holds."""
+    found: list[str] = []
+    with source.open("rb") as file:
+        for line in file:
+            if line[:1] != b"{" and line.strip():
+                found.append(line[:_SHOWN].decode("utf-8", "replace").rstrip("\r\n"))
+                if len(found) == _OTHERS:
+                    break
+    return found

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from logagent.fields import ECS
+from logagent.logs import Completeness
 from logagent.stores._base import Description, SourceInfo
 from logagent.stores._local_load import Table
 from logagent.stores._local_sources import Opened
@@ -45,6 +46,7 @@ def describe(run: Run, table: Table, opened: Opened, now: datetime) -> Descripti
         future=0 if table.ordered else sum(row[3] for row in rows),
         untimed=sum(row[4] for row in rows),
         notes=(*opened.notes, *table.notes, *_chosen(table)),
+        completeness=Completeness(cut=tuple(opened.cut)),
     )
 
 

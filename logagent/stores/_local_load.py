@@ -285,7 +285,7 @@ def _learn_keys(shape: Shape, path: tuple[str, ...], names: Mapping[tuple[str, .
     if path and not names[path] and path[-1] in (names.get(path[:-1]) or ()):
         parent.kinds.setdefault("string", 1)  # no object in some record, after all
     for name in names[path] or ():
-        if name.lower() not in parent.spelled and len(parent.children) < MOST_FIELDS:
+        if name and name.lower() not in parent.spelled and len(parent.children) < MOST_FIELDS:
             parent.spelled.add(name.lower())
             parent.children[name] = Shape({"string": 1})
 

@@ -68,6 +68,8 @@ class Shape:
 
     def _learn_keys(self, value: dict[str, object], depth: int) -> None:
         for key, inner in value.items():
+            if not key:
+                continue  # SQL knows no name without letters
             child = self.children.get(key)
             if child is None:
                 if key.lower() in self.spelled:

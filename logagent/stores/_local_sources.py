@@ -35,6 +35,8 @@ class Opened:
     unparsed: dict[str, int] = field(default_factory=dict)
     """Lines that could not be read as records, by source, where DuckDB did not meet them."""
     notes: list[str] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)
+    """Sources whose compressed stream breaks off."""
 
 
 @contextmanager
@@ -119,6 +121,7 @@ class _Opener:
             cut = decompress(path, copy, compression)
             if cut:
                 self._opened.notes.append(f"{name}: {cut}; what came before was read")
+                self._opened.cut.append(name)
             path = copy
         if not path.stat().st_size:
             self._opened.notes.append(f"{name} is empty")

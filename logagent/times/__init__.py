@@ -99,7 +99,7 @@ def parse_span(text: str, now: datetime, zone: tzinfo) -> TimeWindow:
     start = parse_time(first, now, zone)
     end = parse_until(last, start, now, zone)
     if end <= start:
-        raise _unreadable(text)
+        raise UsageError(f"{text[:_SHOWN]} ends before it starts", code="LA701", values={"span": text[:_SHOWN]})
     return TimeWindow(start, end)
 
 

@@ -5,11 +5,13 @@ from difflib import get_close_matches
 
 from logagent.errors import NoData
 from logagent.logs import TimeWindow, iso
-from logagent.query import Node, Phrase, Scope, conjunction
+from logagent.query import All, LogQuery, Node, Phrase, Scope, conjunction, to_text
 from logagent.stores._base import Description, LogStore, Measure
 
 LOOK_BACK = timedelta(days=7)
 DAY = timedelta(days=1)
+_SHOWN = 80
+"""Characters of a filter that are shown."""
 ALMOST = 0.9
 """Hours, from which a shift by a whole hour is meant."""
 
@@ -20,9 +22,10 @@ def explain_nothing(store: LogStore, scope: Scope, description: Description, ser
     node: Node = Phrase("service", services[0]) if len(services) == 1 else conjunction()
     before = TimeWindow(max(window.start - LOOK_BACK, scope.reach.start), window.start)
     after = TimeWindow(window.end, window.end + DAY)
+    is_filtered = not isinstance(scope.base, All)
     answer = store.count(
         [
-            Measure(scope.query(window=window)),
+            Measure(LogQuery(window, indices=scope.indices)),  # without the user's filters
             Measure(scope.query(node, before), "last"),
             Measure(scope.query(node, before)),
             Measure(scope.query(node, after), "first"),
@@ -44,9 +47,12 @@ def explain_nothing(store: LogStore, scope: Scope, description: Description, ser
         "oldest_event": iso(description.first) if description.first else "",
         "hours": hour_off or "",
     }
+    if others and is_filtered:
+        values |= {"filter": to_text(scope.base)[:_SHOWN], "unfiltered": f"{others:,}", "others": ""}
     newest = values["newest"] or values["newest_event"] or "none"
     message = f"0 events for {what} between {iso(window.start)} and {iso(window.end)}; newest event {newest}"
-    return NoData(message, code="LA303", values=values, hint="Widen the window: --since 2h")
+    hint = "" if "filter" in values else "Widen the window: --since 2h"
+    return NoData(message, code="LA303", values=values, hint=hint)
 
 
 def unknown_service(name: str, known: dict[str, int]) -> NoData:

@@ -13,6 +13,7 @@ from logagent.settings import RunOptions, Settings
 from logagent.stores._base import Description, LogStore
 from logagent.times import parse_span, parse_time, parse_until
 from logagent.triage import BaselineChoice, choose_baseline
+from logagent.triage._baseline import NAMES
 
 FRESH = timedelta(minutes=10)
 """A file whose newest event is at most this old is read against the clock."""
@@ -108,8 +109,18 @@ def make_plan(options: RunOptions, description: Description, clock: datetime) ->
     """Window, baseline and reach of a run, fixed before the first log line is read.
 
     Raises:
-        UsageError: LA701 for a time that cannot be read, LA704 for a filter.
+        UsageError: LA701 for a time that cannot be read, LA702 for a baseline, LA704 for a filter.
     """
+    try:
+        return _plan(options, description, clock)
+    except OverflowError as error:
+        shown = options.at or f"{options.since or ''}..{options.until or 'now'}"
+        raise UsageError(
+            f"{shown} reaches beyond the years 1 to 9999.", code="LA701", values={"text": shown}
+        ) from error
+
+
+def _plan(options: RunOptions, description: Description, clock: datetime) -> Plan:
     zone = display_zone(options.zone)
     embedded = description.backend == "embedded"
     now, now_from = _now(description, clock, embedded=embedded)
@@ -166,13 +177,18 @@ def _window(
         raise UsageError(
             f"The window ends before it starts: {options.since} to {options.until or 'now'}.",
             code="LA701",
-            values={"text": f"{options.since}..{options.until or 'now'}"},
+            values={"span": f"{options.since or ''} .. {options.until or 'now'}"},
         )
     return TimeWindow(start, end), lag, None
 
 
 def _explicit(text: str, now: datetime, zone: tzinfo) -> TimeWindow | None:
-    return parse_span(text, now, zone) if ".." in text else None
+    if ".." in text:
+        return parse_span(text, now, zone)
+    if text not in NAMES:
+        reason = f"there is no baseline {text!r}; there are: {', '.join(NAMES)}, or a range A..B"
+        raise UsageError(reason, code="LA702", values={"reason": reason})
+    return None
 
 
 def _base(options: RunOptions, description: Description) -> Node:

@@ -59,12 +59,13 @@ class Calls:
                 self.before(job)
                 done.append((job, refusal, 0.0))
             else:
-                if id(job) not in early:
-                    early |= self._batch(jobs[place:], refusals[place:], deadline)
-                outcome, seconds = early[id(job)]
-                result = self.registry.deliver(job, outcome, self.context)
-                self._note(job, result, turn)
-                done.append((job, result, seconds))
+                asked = job if id(job) in early else self.registry.permit(job)
+                if id(asked) not in early:
+                    early |= self._batch([asked, *jobs[place + 1 :]], refusals[place:], deadline)
+                outcome, seconds = early[id(asked)]
+                result = self.registry.deliver(asked, outcome, self.context)
+                self._note(asked, result, turn)
+                done.append((asked, result, seconds))
             self.after(*done[-1])
         self._idle = self._idle + 1 if all(refusal is not None for refusal in refusals) else 0
         self.stuck = self.stuck or self._idle >= _TWICE

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
@@ -55,6 +55,8 @@ class Job:
     key: str = ""
     """What makes two calls the same call: name and normalised arguments, without `why`."""
     why: str = ""
+    allowed: bool = False
+    """A person said yes to exactly these arguments."""
 
     @property
     def parallel(self) -> bool:
@@ -126,16 +128,24 @@ class ToolRegistry:
             return Job(call, tool, refusal=error.message)
         plain = args.model_dump(exclude={"why"}, exclude_none=True, exclude_defaults=True)
         key = f"{name} {json.dumps(_normal(plain, args, context), sort_keys=True, ensure_ascii=False)}"
-        refusal = "" if self._permitted(name, tool, plain) else _DENIED.format(name=name)
-        return Job(call, tool, args, refusal, key, getattr(args, "why", None) or "")
+        return Job(call, tool, args, "", key, getattr(args, "why", None) or "")
 
-    def _permitted(self, name: str, tool: Tool, arguments: Mapping[str, object]) -> bool:
-        return tool.permission != "restricted" or self.approve(name, json.dumps(arguments, ensure_ascii=False))
+    def permit(self, job: Job) -> Job:
+        """The job with a person's yes or no, where its tool needs one; asked on the loop's thread, before it runs."""
+        if job.tool is None or job.args is None or job.tool.permission != "restricted" or job.refusal:
+            return job
+        name = job.call.name.strip()
+        arguments = job.args.model_dump(exclude={"why"}, exclude_none=True, exclude_defaults=True)
+        if self.approve(name, json.dumps(arguments, ensure_ascii=False)):
+            return replace(job, allowed=True)
+        return replace(job, refusal=_DENIED.format(name=name))
 
     def run(self, job: Job, context: ToolContext) -> Answer | LogAgentError:
         """Run a call; safe in any thread. What the store or the model did wrong comes back as a value."""
         if job.refusal or job.tool is None or job.args is None:
             return ToolError(job.refusal)
+        if job.tool.permission == "restricted" and not job.allowed:
+            return ToolError(_DENIED.format(name=job.call.name.strip()))
         try:
             return job.tool.handler(job.args, context)
         except LogAgentError as error:
@@ -157,7 +167,7 @@ class ToolRegistry:
 
     def call(self, call: ToolCall, context: ToolContext) -> ToolResult:
         """Read, run and deliver one call. What the model did wrong comes back as a result, never as an exception."""
-        job = self.prepare(call, context)
+        job = self.permit(self.prepare(call, context))
         return self.deliver(job, self.run(job, context), context)
 
     def outline(self, name: str) -> str:

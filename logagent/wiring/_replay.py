@@ -165,6 +165,10 @@ class _RecordedTools(ToolRegistry):
         self._by_job[id(job)] = record
         return job
 
+    def permit(self, job: Job) -> Job:
+        """What a person said is on record."""
+        return job
+
     def run(self, job: Job, context: ToolContext) -> Answer | LogAgentError:
         """Nothing but the submission is run."""
         return ToolRegistry.run(self, job, context) if job.call.name.strip() == SUBMIT else Answer("")

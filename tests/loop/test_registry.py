@@ -115,6 +115,26 @@ def test_a_restricted_tool_needs_a_human_yes_for_exactly_these_arguments() -> No
     assert asked == [("page", '{"who": "Kim"}'), ("page", '{"who": "Lee"}')]
 
 
+def test_a_person_is_asked_once_for_a_call_that_is_repeated() -> None:
+    asked: list[str] = []
+
+    def yes(_name: str, arguments: str) -> bool:
+        asked.append(arguments)
+        return True
+
+    registry = ToolRegistry({**found_in(logagent.tools), "page": PAGE}, yes)
+    twice = several(calls("page", who="Kim"), calls("page", who="Kim"), calls("search_logs"))
+    with ScriptedModel([twice, calls("page", who="Kim"), submit(GOOD)]) as model:
+        client = ChatClient(Endpoint(model.url, "scripted"))
+        Agent(client, registry, context()).investigate("Why?", "E0 row")
+        client.close()
+    assert asked == ['{"who": "Kim"}']
+    assert "paged Kim" in texts(model, "tool", 1)[0]
+    made = context()
+    job = registry.prepare(ToolCall("c9", "page", '{"who": "Lee"}'), made)
+    assert "permission denied" in str(registry.run(job, made)), "a job that nobody permitted does not run"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -133,6 +133,8 @@ def _run(session: "Session", findings: Findings, client: ChatModel) -> Outcome:
         price_output=session.settings.llm.price_per_million.output,
         max_requests=_requests_left(session),
     )
+    if limits.max_cost is not None and not limits.price_input and not limits.price_output:
+        session.caveats.append(Caveat(code="no_prices", severity="warning", text=session.words.say("caveat.no_prices")))
     digest = _digest(session, findings, client)
     session.note("LoopBegan", _begun(session, context, limits.max_turns, digest))
     agent = Agent(

@@ -207,3 +207,12 @@ def test_progress_says_why_a_call_is_made(cli: Cli, monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv("LOGAGENT_MODEL", "scripted")
         assert "get_error_stats  whose are they?" in cli("diagnose", "app.log", "-v").err
         assert model.unused == 0
+
+
+def test_a_cost_limit_without_prices_is_said_to_have_no_effect(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedModel([LOOKS, SUBMITS]) as model:
+        monkeypatch.setenv("LOGAGENT_LLM_URL", model.url)
+        monkeypatch.setenv("LOGAGENT_MODEL", "scripted")
+        result = cli("diagnose", "app.log", "--json", "--max-cost", "0.5")
+    caveats = json.loads(result.out)["data_quality"]["caveats"]
+    assert [one for one in caveats if one["code"] == "no_prices" and "price_per_million" in one["text"]]

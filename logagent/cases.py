@@ -32,6 +32,7 @@ LARGEST = 50_000_000
 """Bytes of the largest report file that is read."""
 _ID = re.compile(r"\d{8}-\d{4}-[0-9a-f]{4}")
 _TRIES = 50
+_SHOWN = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,11 +207,15 @@ class CaseStore:
         return self._folder / case
 
     def _path(self, name: str) -> Path:
-        path = Path(name).expanduser()
-        if not path.is_file():
+        try:
+            path = Path(name).expanduser()
+            size = path.stat().st_size if path.is_file() else -1
+        except (OSError, RuntimeError, ValueError):  # too long for a name, no such home, a zero byte
+            size = -1
+        if size < 0:
             raise self._missing(name)
-        if path.stat().st_size > LARGEST:
-            raise UsageError(f"{name} is too large for a report ({path.stat().st_size:,} bytes).")
+        if size > LARGEST:
+            raise _no_report(name, f"is too large for a report ({size:,} bytes)")
         return path
 
     def _missing(self, name: str) -> UsageError:
@@ -259,9 +264,14 @@ def _read(file: Path, name: str) -> Diagnosis:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         reason = f"{where}: {first['msg']}" if where else str(first["msg"])
-        raise UsageError(f"{name} holds no diagnosis of schema 1 ({reason[:200]}).") from error
+        raise _no_report(name, f"holds no diagnosis of schema 1 ({reason[:200]})") from error
     except OSError as error:
-        raise UsageError(f"cannot read {name} ({error.strerror})") from error
+        raise _no_report(name, f"cannot be read ({error.strerror})") from error
+
+
+def _no_report(name: str, reason: str) -> UsageError:
+    shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
+    return UsageError(f"{shown} {reason}", code="LA707", values={"report": shown, "reason": reason})
 
 
 def _is_torn(file: Path) -> bool:

@@ -12,14 +12,30 @@ from logagent.events import Notice
 from logagent.texts import ErrorText
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
+_OWN_WORDS = ("LA1", "LA2", "LA7", "LA8")
+"""Codes whose texts quote what the user typed, not what a log or a model said."""
 _RED, _YELLOW, _END = "\x1b[31m", "\x1b[33m", "\x1b[0m"
 
 
 def print_error(error: LogAgentError, console: Console) -> int:
     """Print an error to stderr and give the exit status; stdout stays as it is."""
     text = replace(console.texts.describe(error), kind="error")
+    going_on = console.texts.say("cli.going_on")
+    text = replace(text, title=text.title.removesuffix(going_on))
+    if not text.code.startswith(_OWN_WORDS):
+        text = _masked(text)
     console.say(_as_json(text, error.exit_code) if console.json else _as_text(text, console))
     return error.exit_code
+
+
+def _masked(text: ErrorText) -> ErrorText:
+    """Without the secrets that the answer of a server or the name of a service may hold."""
+    from logagent.analysis.redact import Redactor  # noqa: PLC0415
+
+    mask = Redactor("0000")
+    return replace(
+        text, title=mask(text.title), why=tuple(map(mask, text.why)), remedies=tuple(map(mask, text.remedies))
+    )
 
 
 def print_notice(notice: Notice, console: Console) -> None:
@@ -27,6 +43,8 @@ def print_notice(notice: Notice, console: Console) -> None:
     if notice.code not in console.texts.codes:
         return
     text = console.texts.error(notice.code, notice.values)
+    if not text.code.startswith(_OWN_WORDS):
+        text = _masked(text)
     if console.quiet:
         if text.kind == "notice":
             return

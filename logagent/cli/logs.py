@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
+from logagent.analysis.sanitise import sanitise
 from logagent.cli._app import command_app
 from logagent.cli._cases import open_cases, with_source
 from logagent.cli._context import Asked, Context, make_context, make_run_options, require_choice
@@ -33,7 +34,8 @@ class _Lines:
 
     records: tuple[LogRecord, ...]
     total: int
-    clean: Callable[[str], str]
+    mask: Callable[[str], str]
+    """Takes secrets out of a text."""
 
 
 @APP.command()
@@ -109,23 +111,24 @@ def _read(context: Context, options: "RunOptions", limit: int, order: Literal["n
     ):
         found = session.search(limit, order)
     records = tuple(reversed(found.records)) if order == "newest" else found.records
-    return _Lines(records, found.total, session.clean)
+    return _Lines(records, found.total, session.redactor)
 
 
 def _rendered(found: _Lines, chosen: str, zone: tzinfo) -> str:
     if chosen == "text":
-        return "\n".join(_line(record, found.clean, zone) for record in found.records)
-    rows = [_as_row(record, found.clean) for record in found.records]
+        return "\n".join(_line(record, found.mask, zone) for record in found.records)
+    rows = [_as_row(record, lambda text: sanitise(found.mask(text))) for record in found.records]
     if chosen == "jsonl":
         return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return json.dumps({"kind": "logs", "total": found.total, "records": rows}, ensure_ascii=False)
 
 
-def _line(record: LogRecord, clean: Callable[[str], str], zone: tzinfo) -> str:
+def _line(record: LogRecord, mask: Callable[[str], str], zone: tzinfo) -> str:
     at = f"{record.timestamp.astimezone(zone):%Y-%m-%d %H:%M:%S.%f}"[:-3] if record.timestamp else "-"
     level = record.severity.word.upper() if record.severity is not None else record.level or "-"
-    first, *rest = [clean(line) for line in (record.message + _tail(record)).splitlines()] or [""]
-    head = f"{at}  {clean(level):<5}  {clean(record.service) or '-'}  {first}"
+    text = mask(record.message + _tail(record))  # as a whole: a key goes over several lines
+    first, *rest = [sanitise(line) for line in text.splitlines()] or [""]
+    head = f"{at}  {sanitise(mask(level)):<5}  {sanitise(mask(record.service)) or '-'}  {first}"
     return "\n".join([head, *(f"    {line}" for line in rest)])
 
 
@@ -143,14 +146,14 @@ def _as_row(record: LogRecord, clean: Callable[[str], str]) -> dict[str, object]
         "_index": record.id.source,
         "_id": record.id.id,
         "@timestamp": iso(record.timestamp) if record.timestamp else None,
-        "log.level": record.level or (record.severity.word if record.severity is not None else None),
-        "service.name": record.service,
+        "log.level": clean(record.level or (record.severity.word if record.severity is not None else "")),
+        "service.name": clean(record.service or ""),
         "message": clean(record.message),
-        "error.type": record.error_type,
+        "error.type": clean(record.error_type or ""),
         "error.message": clean(record.error_message),
-        "host.name": record.host,
-        "service.version": record.version,
-        "trace.id": record.trace_id,
+        "host.name": clean(record.host or ""),
+        "service.version": clean(record.version or ""),
+        "trace.id": clean(record.trace_id or ""),
         "http.response.status_code": record.status,
     }
     return {name: value for name, value in row.items() if value not in (None, "")}

@@ -1,6 +1,7 @@
 """The eight steps of a run, with the seconds since its start."""
 
 import time
+from collections.abc import Callable
 from typing import Literal
 
 from logagent.events import OnEvent, StepFinished, StepStarted
@@ -10,10 +11,11 @@ Word = Literal["ok", "warn", "fail", "skip"]
 
 
 class Progress:
-    """Tells `on_event` where a run stands; the next step starts when one is done."""
+    """Tells `on_event` where a run stands, in masked words; the next step starts when one is done."""
 
-    def __init__(self, on_event: OnEvent) -> None:
+    def __init__(self, on_event: OnEvent, clean: Callable[[str], str]) -> None:
         self._on_event = on_event
+        self._clean = clean
         self._began = time.monotonic()
 
     def start(self, name: str) -> None:
@@ -23,7 +25,7 @@ class Progress:
     def done(self, name: str, text: str, word: Word = "ok") -> None:
         """A step is over, and the next one begins."""
         place = STEPS.index(name)
-        self._on_event(StepFinished(place + 1, len(STEPS), name, word, self.seconds, text))
+        self._on_event(StepFinished(place + 1, len(STEPS), name, word, self.seconds, self._clean(text)))
         if place + 1 < len(STEPS):
             self.start(STEPS[place + 1])
 

@@ -49,6 +49,7 @@ from logagent.wiring._called import support
 from logagent.wiring._choose import choose_hypotheses
 from logagent.wiring._focus import check_services, known_services, read_window, services_named
 from logagent.wiring._judged import Ask, Judged
+from logagent.wiring._masked import masked
 from logagent.wiring._nodata import explain_nothing
 from logagent.wiring._progress import Progress
 from logagent.wiring._severity import suggest
@@ -84,7 +85,7 @@ class Session:
     ) -> None:
         self.settings = settings
         self._listener = on_event
-        self.progress = Progress(self.on_event)
+        self.progress = Progress(self.on_event, self.clean)
         self.created_at = datetime.now(UTC)
         self.cases = CaseStore(settings.paths.cases, lambda: datetime.now(UTC), keep_days=settings.cases.keep_days)
         self.id, self.saves = case_id(self.cases, self.created_at, save=options.save)
@@ -260,7 +261,8 @@ class Session:
         report("verify", f"{judgement.outcome}, confidence {judgement.level}")
         frame = self._frame()
         frame.severity = suggest(self.settings, findings, judgement.outcome)
-        diagnosis = assemble(frame, findings, self.ledger, judgement, story, (self.words, self.clean))
+        assembled = assemble(frame, findings, self.ledger, judgement, story, (self.words, self.clean))
+        diagnosis = masked(assembled, self.clean)
         if record is not None:
             self.note("Judged", record.complete(made, steps, self.ledger, diagnosis))
         return diagnosis

@@ -38,6 +38,7 @@ _WEB = (
     _rule("token", "signature", r"(?i:\bsignature)[=:]\s?\"?(?P<s>[A-Za-z0-9+/=%_-]{20,2048})", random=True),
     _rule("password", "://", r"://[^\s/@:\"'<>]{0,128}:(?P<s>[^\s/\"'<>]{1,256})@(?=[\w\[%.-])"),
     _rule("token", "://", r"://(?P<s>[A-Za-z0-9_.~%-]{16,512})@(?=[\w\[])", random=True),
+    _rule("password", "@tcp¦@unix¦@udp", r"\b[\w.-]{1,64}:(?P<s>[^\s\"'<>]{1,256})@(?:tcp[46]?|udp|unix)\("),
     _rule("password", "jdbc:oracle", r"jdbc:oracle:\w{1,8}:[^\s/@]{1,64}/(?P<s>[^@\s]{1,128})@"),
     _rule("password", "curl¦ -u¦--user", r"\s(?:-u|--user|--proxy-user)[ =]?[\"']?[\w.@%+-]{1,64}:(?P<s>[^\s\"']{2,256})"),
     _rule("password", "mysql¦mariadb", r"\b(?:mysql\w{0,16}|mariadb\w{0,16})\b[^\n|;]{0,200}?\s-p(?P<s>[^\s\"'-][^\s\"']{2,128})"),

@@ -165,7 +165,7 @@ def _row(one: _Difference, asked: Asked) -> Row:
 TOOL = Tool(
     CompareArgs,
     compare_windows,
-    "Compares two windows, or two filters: which field values and patterns are over-represented in the first. "
+    "Compares two windows, or two filters: values and patterns over-represented in the first. "
     "Use it to separate failing from healthy traffic, before from after.",
     cost="high",
 )

@@ -26,7 +26,7 @@ class TimelineArgs(RangeArgs):
 
     split_by: str | None = Field(None, description="A role or field: one series a value.")
     interval_seconds: int | None = Field(None, ge=1)
-    size: int = Field(8, ge=1, le=20, description="Most series.")
+    size: int = Field(8, ge=1, le=20)
     measure: Literal["count", "duration", "gap"] = Field(
         "count", description="duration, gap: p50, p95 in ms; gap: since the line before of its trace."
     )

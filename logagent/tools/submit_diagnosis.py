@@ -28,8 +28,8 @@ class SubmittedHypothesis(BaseModel):
     mechanism: str = Field(description="Id shown beside the line, e.g. pool.exhausted, or other.")
     entity: Entity | None = Field(None, description="The suspect, values as in results.")
     supporting: list[str] = Field(description="Ids, e.g. E4.")
-    contradicting: list[str] = Field(default_factory=list, description="Ids that speak against it.")
-    would_refute: str | None = Field(None, description="What finding would prove it wrong.")
+    contradicting: list[str] = Field(default_factory=list)
+    would_refute: str | None = None
 
 
 class RuledOut(BaseModel):
@@ -53,7 +53,7 @@ class Submission(ToolArgs):
     probable_cause: str | None = Field(
         None, description="1-2 sentences with ids. Leave out if the logs do not show a cause."
     )
-    ruled_out: list[RuledOut] = Field(default_factory=list, description="Explanations that the evidence excludes.")
+    ruled_out: list[RuledOut] = Field(default_factory=list)
     next_step_ideas: list[str] = Field(
         default_factory=list, description="At most 3 read-only checks in words, no commands."
     )

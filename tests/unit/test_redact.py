@@ -36,7 +36,7 @@ def redact(text: str) -> str:
         ("connect postgres://app:pa%40ss@pg-1:5432/orders", "pa%40ss"),
         ("amqp://guest:gu3st@rabbit:5672", "gu3st"),
         ("open app:Pa55w0rd@tcp(mysql-1:3306)/orders?parseTime=true", "Pa55w0rd"),
-        ("dsn=\"root:h4rdToGuess@unix(/run/mysqld.sock)/db\"", "h4rdToGuess"),
+        ('dsn="root:h4rdToGuess@unix(/run/mysqld.sock)/db"', "h4rdToGuess"),
         ("redis://:onlypass9@cache:6379/0", "onlypass9"),
         ("Server=pg;Database=a;User Id=app;Password=Hu5h!Hu5h;Encrypt=true", "Hu5h!Hu5h"),
         ("GET /cb?code=4a8F0cX7q2ZpL9&state=xyzzy12345 302", "4a8F0cX7q2ZpL9"),

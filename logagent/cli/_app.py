@@ -1,6 +1,7 @@
 """The application: finds the command by file, lets options stand before or after it, prints what goes wrong."""
 
 import difflib
+import errno
 import importlib
 import sys
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from logagent import cli, plugins
-from logagent.cli._console import CURRENT, Console, prepare_streams
+from logagent.cli._console import CURRENT, Console, prepare_streams, quiet_broken_pipe
 from logagent.cli._options import global_names
 from logagent.errors import LogAgentError, UsageError
 from logagent.texts import Catalogue
@@ -106,9 +107,9 @@ def run(arguments: Sequence[str]) -> int:
 
     prepare_streams(environment())
     CURRENT.console = None
-    if not arguments or arguments == ["--version"]:
-        return _without_command(arguments)
     try:
+        if not arguments or arguments == ["--version"]:
+            return _without_command(arguments)
         given = _arranged(arguments)
         _require_command(given[0], arguments)
         status = typer.main.get_command(app).main(args=given, prog_name="logagent", standalone_mode=False)
@@ -116,9 +117,20 @@ def run(arguments: Sequence[str]) -> int:
         return _print(_usage(error), arguments)
     except LogAgentError as error:
         return _print(error, arguments)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        return _print(_disk_full(error), arguments)
     except (KeyboardInterrupt, typer.Abort):
         return 130
     return status if isinstance(status, int) else 0
+
+
+def _disk_full(error: OSError) -> UsageError:
+    """Help that goes into a full file, or a copy of compressed logs that the folder for temporary files cannot take."""
+    quiet_broken_pipe()  # what is left in the buffer would fail again at the end
+    reason = f"no space left on device{f' for {error.filename}' if error.filename else ''}"
+    return UsageError(reason, code="LA702", values={"reason": reason})
 
 
 def _without_command(arguments: Sequence[str]) -> int:

@@ -3,6 +3,7 @@
 Only this module knows httpx; it is imported when the first client is made.
 """
 
+import json
 import queue
 import socket
 import ssl
@@ -26,6 +27,7 @@ _MARGIN: Final = 0.5
 """Seconds by which the timeouts of the socket come after our own."""
 _OK: Final = 200
 _REDIRECTS: Final = range(300, 400)
+_LARGEST_PAGE: Final = 4 * 1024 * 1024
 _WAITING_CHUNKS: Final = 256
 _JOIN_TRIES: Final = 200
 
@@ -80,11 +82,19 @@ class Connection:
             exchange.stop()
 
     def get(self, url: str, headers: Mapping[str, str], seconds: float) -> object:
-        """A JSON document of the same host, or None where there is none."""
+        """A JSON document of the same host, or None where there is none within `seconds`, however it trickles."""
+        end = self._clock() + seconds
+        body = bytearray()
         try:
-            response = self._client.get(url, headers=dict(headers), timeout=seconds)
-            return response.json() if response.status_code == _OK else None
-        except (httpx.HTTPError, ValueError):
+            with self._client.stream("GET", url, headers=dict(headers), timeout=seconds) as response:
+                if response.status_code != _OK:
+                    return None
+                for chunk in response.iter_bytes():
+                    body += chunk
+                    if self._clock() > end or len(body) > _LARGEST_PAGE:
+                        return None
+            return json.loads(body)
+        except (httpx.HTTPError, ValueError, RecursionError):
             return None
 
     def close(self) -> None:

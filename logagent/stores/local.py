@@ -30,7 +30,7 @@ from logagent.stores._base import (
 from logagent.stores._local_load import Loader, Table
 from logagent.stores._local_rows import Rows
 from logagent.stores._local_sources import Opened, open_sources
-from logagent.stores._local_sql import Compiler, Condition, both
+from logagent.stores._local_sql import Compiler, Condition, both, interruptible
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -197,7 +197,8 @@ class LocalStore:
             def run(what: str, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
                 started = time.perf_counter()
                 try:
-                    return cursor.execute(sql, list(values)).fetchall()
+                    with interruptible():
+                        return cursor.execute(sql, list(values)).fetchall()
                 except duckdb.Error as error:
                     raise StoreQueryError(f"the embedded store refused the query: {error}") from error
                 finally:
@@ -260,7 +261,8 @@ def open_local(options: LocalOptions) -> LocalStore:
         connection = duckdb.connect(":memory:")
         try:
             loader = Loader(connection, options.field_overrides, options.zone, options.timestamp_shift)
-            table = loader.load(opened.files)
+            with interruptible():
+                table = loader.load(opened.files)
             for setting in ("enable_external_access=false", "lock_configuration=true"):
                 connection.execute(f"SET {setting}")
         except BaseException:

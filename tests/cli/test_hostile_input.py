@@ -4,10 +4,13 @@ import gzip
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import logagent
 from tests.cli.conftest import Cli
 
 RULE = ("--no-llm", "-q")
@@ -155,3 +158,31 @@ def test_no_value_of_columns_breaks_the_report(
     told = cli("diagnose", str(log), *RULE)
     assert told.code == 0
     assert len(told.out) < 40_000
+
+
+@pytest.fixture
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process finds the package where this one did."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(logagent.__file__).parents[1]))
+
+
+@pytest.mark.usefixtures("importable")
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no full device here")
+@pytest.mark.parametrize(
+    "command", [("--version",), ("diagnose", "--help"), ("explain", "LA303"), ("diagnose", "FILE")]
+)
+def test_a_disk_that_is_full_is_told_as_such(log: Path, command: tuple[str, ...]) -> None:
+    given = [str(log) if one == "FILE" else one for one in command] + (["--no-llm", "-q"] if "FILE" in command else [])
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "logagent", *given], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert "LA702 error:" in done.stderr
+    assert "no space left on device" in done.stderr
+
+
+@pytest.mark.usefixtures("importable")
+def test_streams_that_are_closed_before_the_start_are_no_bug(log: Path) -> None:
+    command = f'"{sys.executable}" -m logagent diagnose "{log}" --no-llm >&- 2>&- <&-'
+    assert subprocess.run(["/bin/sh", "-c", command], check=False).returncode == 0

@@ -130,6 +130,9 @@ def make_run_options(context: Context, asked: Asked, scope: ScopeOptions, limits
     from logagent.settings import RunOptions  # noqa: PLC0415
     from logagent.times import parse_duration  # noqa: PLC0415
 
+    if limits is not None and limits.no_llm and limits.require_llm:
+        reason = "--no-llm and --require-llm exclude each other"
+        raise UsageError(reason, code="LA702", values={"reason": reason})
     settings = context.settings
     targets = read_targets(asked.names, scope.service or (), has_cluster=settings.es.url is not None)
     context.stdin = targets.stdin

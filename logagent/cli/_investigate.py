@@ -3,9 +3,10 @@
 import json
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,7 +17,7 @@ from logagent.cli._debug import debug_log
 from logagent.cli._output import emit_diagnosis, plan_output
 from logagent.cli._progress import Progress
 from logagent.cli._window import confirm_long_window, window_title
-from logagent.errors import SourceError
+from logagent.errors import SourceError, UsageError
 from logagent.events import OnEvent
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def investigate(context: Context, options: "RunOptions", *, exit_code: bool = Fa
 
     console = context.console
     plan = plan_output(context.options, formats())
+    _require_other_files(plan, options.files)
     if options.dry_run:
         return _dry_run(context, options)
     if not confirm_long_window(context, options):
@@ -133,6 +135,21 @@ def _signals() -> Iterator[Interrupts]:
     finally:
         for number, handler in before:
             signal.signal(number, handler)
+
+
+def _require_other_files(plan: list[tuple[str, str]], files: Sequence[str]) -> None:
+    """A report never replaces the log that it is made from."""
+    for name, _ in plan:
+        same = next((file for file in files if "-" not in (name, file) and _same(name, file)), None)
+        if same is not None:
+            reason = f"-o {name} would replace the log file {same}"
+            raise UsageError(reason, code="LA702", values={"reason": reason})
+
+
+def _same(one: str, other: str) -> bool:
+    with suppress(OSError, ValueError):
+        return Path(one).is_file() and Path(one).samefile(other)
+    return False
 
 
 def _partial(diagnosis: "Diagnosis") -> SourceError:

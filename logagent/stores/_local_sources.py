@@ -66,6 +66,7 @@ class _Opener:
         self._now = now
         self._opened = opened
         self._copies = 0
+        self._seen: set[tuple[int, int]] = set()
 
     def stdin(self, stream: BinaryIO | None) -> None:
         """Read standard input to its end."""
@@ -112,7 +113,7 @@ class _Opener:
         self._add(path, name)
 
     def _add(self, path: Path, name: str) -> None:
-        if name in self._opened.kinds:
+        if name in self._opened.kinds or self._is_known(path):
             self._opened.notes.append(f"{name} was named twice and read once")
             return
         compression = compression_of(path)
@@ -139,6 +140,15 @@ class _Opener:
             self._opened.unparsed[name] = converted.unparsed
         self._opened.kinds[name] = ", ".join(filter(None, (converted.title, compression)))
         self._opened.notes += [f"{name}: {note}" for note in converted.notes]
+
+    def _is_known(self, path: Path) -> bool:
+        """Whether this very file was read before, under another name."""
+        found = path.stat()
+        identity = (found.st_dev, found.st_ino)
+        if identity in self._seen:
+            return True
+        self._seen.add(identity)
+        return False
 
     def _decoded(self, path: Path, name: str) -> Path:
         copy = self._fresh()

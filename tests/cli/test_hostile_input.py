@@ -186,3 +186,24 @@ def test_a_disk_that_is_full_is_told_as_such(log: Path, command: tuple[str, ...]
 def test_streams_that_are_closed_before_the_start_are_no_bug(log: Path) -> None:
     command = f'"{sys.executable}" -m logagent diagnose "{log}" --no-llm >&- 2>&- <&-'
     assert subprocess.run(["/bin/sh", "-c", command], check=False).returncode == 0
+
+
+def test_a_report_never_replaces_the_log_it_is_made_from(cli: Cli, log: Path) -> None:
+    before = log.read_bytes()
+    told = cli("diagnose", str(log), *RULE, "-o", str(log.parent / "." / log.name))
+    assert (told.code, told.out) == (2, "")
+    assert "would replace the log file" in told.err
+    assert log.read_bytes() == before
+
+
+def test_one_file_under_two_names_is_counted_once(cli: Cli, log: Path) -> None:
+    link = log.with_name("again.log")
+    link.symlink_to(log)
+    once, twice = cli("logs", str(log), "--json"), cli("logs", str(log), str(link), "--json")
+    assert json.loads(once.out)["total"] == json.loads(twice.out)["total"]
+
+
+def test_options_that_exclude_each_other_are_refused(cli: Cli, log: Path) -> None:
+    told = cli("diagnose", str(log), "--no-llm", "--require-llm")
+    assert (told.code, told.out) == (2, "")
+    assert "exclude each other" in told.err

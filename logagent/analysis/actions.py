@@ -11,6 +11,7 @@ MOST = 3
 """Steps that are printed."""
 
 _SLOT = re.compile(r"\{([a-z_]+)\}")
+_WHERE = {"en": " (on {place})", "zh": "（在 {place} 上）"}
 _LAST_PORT = 65_535
 _LONGEST = 300
 """No rule admits more; longer values are refused before any rule is tried."""
@@ -100,7 +101,7 @@ class ActionCatalogue:
             if len(steps) == MOST:
                 break
             if _applies(action, known, words.lower()) and (command := _command(action, known)) is not None:
-                steps.append(_step(action, command, key))
+                steps.append(_step(action, command, known, key))
         return steps
 
     def allows(self, slot: str, value: str) -> bool:
@@ -150,10 +151,9 @@ def _applies(action: Action, slots: Mapping[str, str], words: str) -> bool:
 
 def _command(action: Action, slots: Mapping[str, str]) -> str | None:
     """The command with its slots filled in, None where a value is missing."""
-    template = f"on {action.on}: {action.command}" if action.on and action.command else action.command
-    if not slots.keys() >= set(_SLOT.findall(template)):
+    if not slots.keys() >= set(_SLOT.findall(action.command + action.on)):
         return None
-    return _SLOT.sub(lambda hit: _written(action, hit[1], slots[hit[1]]), template)
+    return _SLOT.sub(lambda hit: _written(action, hit[1], slots[hit[1]]), action.command)
 
 
 def _written(action: Action, slot: str, value: str) -> str:
@@ -163,9 +163,11 @@ def _written(action: Action, slot: str, value: str) -> str:
     return value
 
 
-def _step(action: Action, command: str, lang: str) -> Step:
+def _step(action: Action, command: str, slots: Mapping[str, str], lang: str) -> Step:
+    place = _SLOT.sub(lambda hit: slots[hit[1]], action.on)
+    where = _WHERE[lang].format(place=place) if place else ""
     return Step(
-        purpose=action.purpose[lang],
+        purpose=action.purpose[lang] + where,
         kind=action.kind,
         action=action.id,
         command=command,

@@ -40,6 +40,8 @@ from logagent.verify import Judgement
 
 PATTERNS = 20
 LABEL = 160
+_FAILING_SHARE = 0.01
+"""Share of failing events that is no small one."""
 CITED = 6.0
 """Priority from which a pattern is the ground of a fact."""
 
@@ -301,11 +303,12 @@ def _checks(findings: Findings, words: Words) -> list[Check]:
     kinds = {fact.kind for suspect in findings.conclusion.ranking for fact in suspect.facts}
     row = [findings.volume_row] if findings.volume_row else []
     possible = findings.failing is not None
+    failing = findings.anomalous or bool(findings.anomalous_services) or _fails_more(findings)
     errors = Check(
         name=words.say("check.errors"),
-        result="not_possible" if not possible else "signal" if findings.anomalous else "no_signal",
+        result="not_possible" if not possible else "signal" if failing else "no_signal",
         detail=None if possible else words.say("check.not_possible_severity"),
-        evidence=row if findings.anomalous else [],
+        evidence=row if failing else [],
     )
     timed = bool(fields.roles.get("duration") or fields.roles.get("trace_id"))
     slow = any(kind.startswith("slow") for kind in kinds)
@@ -322,6 +325,12 @@ def _checks(findings: Findings, words: Words) -> list[Check]:
     )
     changed = Check(name=words.say("check.changes"), result="signal" if findings.conclusion.changes else "no_signal")
     return [errors, latency, silence, changed, *_families(findings)]
+
+
+def _fails_more(findings: Findings) -> bool:
+    """Whether the share of failing events is no small one, and not the usual one."""
+    volume = findings.volume
+    return (volume.ratio or 0.0) >= _FAILING_SHARE and (volume.ratio or 0.0) > 2 * (volume.ratio_before or 0.0)
 
 
 def _families(findings: Findings) -> list[Check]:

@@ -14,6 +14,8 @@ _FIELD_NOTE = re.compile(r"[a-z_]+: .+ \(\d+%\)")
 """A note of a store about a chosen field; shown in the first step and by doctor."""
 FEW = 20
 """Events under which the report says how few there were."""
+LEFT_OUT = 0.05
+"""Share of events without a usable time from which the data count as incomplete."""
 _COVERED: tuple[Role, ...] = ("service", "severity", "trace_id", "status", "host", "version", "user")
 
 
@@ -26,7 +28,7 @@ def data_quality(
     shares = {ECS[role]: round(fields.coverage(role), 3) for role in _COVERED if fields.roles.get(role)}
     lag = description.lag_seconds
     return DataQuality(
-        complete=worst.complete,
+        complete=worst.complete and not _many_left_out(findings),
         shards=Shards(
             total=worst.shards_total,
             successful=worst.shards_successful,
@@ -44,6 +46,12 @@ def data_quality(
     )
 
 
+def _many_left_out(findings: Findings) -> bool:
+    """Whether so many events have no usable time that the report is one of a part of the data."""
+    untimed = findings.description.untimed
+    return untimed > LEFT_OUT * max(1, untimed + findings.volume.events)
+
+
 def _caveats(findings: Findings, words: Words, clean: Clean) -> list[Caveat]:
     description, volume = findings.description, findings.volume
     found: list[tuple[str, bool, dict[str, object]]] = [
@@ -58,6 +66,8 @@ def _caveats(findings: Findings, words: Words, clean: Clean) -> list[Caveat]:
     notes = [note for note in description.notes if not _FIELD_NOTE.fullmatch(note) and not note.startswith("LA")]
     told = [Caveat(code="source", severity="warning", text=clean(note)) for note in notes]
     severe: dict[str, Literal["warning"]] = {"suspicious": "warning", "unparsed": "warning", "future": "warning"}
+    if _many_left_out(findings):
+        severe["untimed"] = "warning"
     return told + [
         Caveat(code=code, severity=severe.get(code, "info"), text=words.say(f"caveat.{code}", **values))
         for code, holds, values in found

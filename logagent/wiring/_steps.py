@@ -1,9 +1,13 @@
 """Next steps: read-only actions of the catalogue that fit the leading mechanism, then the lines themselves."""
 
+import shlex
+from collections.abc import Sequence
+
 from logagent.analysis.actions import ActionCatalogue
 from logagent.diagnosis import Hypothesis, NextStep, OutcomeName
 from logagent.logs import iso
 from logagent.query import Phrase, to_text
+from logagent.settings import RunOptions
 from logagent.triage import Findings, Words
 from logagent.triage._hypotheses import suspect_of
 
@@ -11,9 +15,18 @@ MOST = 3
 
 
 def next_steps(
-    findings: Findings, hypotheses: list[Hypothesis], words: Words, actions: ActionCatalogue, outcome: OutcomeName
+    findings: Findings,
+    hypotheses: list[Hypothesis],
+    words: Words,
+    actions: ActionCatalogue,
+    outcome: OutcomeName,
+    options: RunOptions,
 ) -> list[NextStep]:
-    """At most three steps. Commands come from the catalogue only; the last step reads the lines of the first row."""
+    """At most three steps. Commands come from the catalogue only; the last step reads the lines of the first row.
+
+    Questions to the logs name the source of this run, so that they can be pasted; what came from standard input is
+    gone, and such a step is left in words.
+    """
     if outcome in {"no_anomaly", "insufficient_data"} or not hypotheses:
         return []
     leading = hypotheses[0]
@@ -32,7 +45,7 @@ def next_steps(
             tests=[leading.id],
             source="catalogue",
             action=step.action or None,
-            command=step.command or None,
+            command=_with_source(step.command, options) or None,
             command_kind=step.kind,
             read_only=True,
             expect_if_true=step.expect_if_true or None,
@@ -53,6 +66,17 @@ def next_steps(
             )
         )
     return steps
+
+
+def _with_source(command: str, options: RunOptions) -> str:
+    """The command with the files or indices that this run was given."""
+    if not command.startswith("logagent "):
+        return command
+    if "-" in options.files:
+        return ""
+    name, verb, rest = command.split(" ", 2)
+    given: Sequence[str] = [*options.files, *(part for index in options.indices for part in ("-i", index))]
+    return " ".join([name, verb, *map(shlex.quote, given), rest])
 
 
 def _first_checks(findings: Findings, leading: Hypothesis, language: str) -> tuple[str, ...]:
@@ -87,12 +111,16 @@ def _slots(findings: Findings, leading: Hypothesis) -> dict[str, str]:
         for name, value in own.items():
             if value:
                 slots.setdefault(name, value)
-    slots.update(_named(findings, templates))
+    slots |= _named(findings, templates)
     return {name: value for name, value in slots.items() if value}
 
 
 def _named(findings: Findings, templates: list[int]) -> dict[str, str]:
-    """Host, port, database and topic that a mechanism line of the suspect names."""
+    """Port, database and topic that a mechanism line of the suspect names.
+
+    A port belongs to the host beside it: both are taken where that host writes records itself, else neither, for a
+    command against another host's port misleads, and a name that only a log line has is no place to connect to.
+    """
     hits = findings.analysis.window.hits
     for template in templates:
         hit = hits.get(template)
@@ -100,8 +128,10 @@ def _named(findings: Findings, templates: list[int]) -> dict[str, str]:
             continue
         named = {key: hit.names[key] for key in ("port", "database", "topic") if hit.names.get(key)}
         host, _, port = (hit.names.get("endpoint") or "").rpartition(":")
-        if host:
-            named.setdefault("port", port)
+        if host and any(event.record and event.record.host == host for event in findings.analysis.window.events):
+            named |= {"host": host, "port": port}
+        elif host:
+            named.pop("port", None)
         return named
     return {}
 

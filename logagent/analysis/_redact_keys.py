@@ -221,8 +221,12 @@ def _header(text: str, at: int, kind: str) -> Iterator[Hit]:
     if kind == "cookie":
         yield from _cookies(text, begin, stop)
     else:
-        yield from _authorization(text, begin, stop)
-    yield Hit(stop, stop, kind)  # the whole header is read, whatever was found in it
+        blank = re.compile(r"\s").search(text, begin, stop)
+        stop, header = (blank.start() if blank else stop), stop
+        for hit in _authorization(text, begin, header):
+            yield hit
+            stop = hit.end
+    yield Hit(stop, stop, kind)  # read on behind what was read: other keys may follow on the line
 
 
 def _header_end(text: str, begin: int) -> int:

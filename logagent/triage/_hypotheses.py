@@ -258,8 +258,13 @@ def grounds(findings: Findings, service: str, contradicting: Sequence[str] = (),
         completeness=findings.worst,
         onset_before_window=conclusion.onset_kind == "before_window",
         history_windows=max(history, before) / length if findings.good else 0.0,
-        checks_possible=findings.volume.events > 0,
+        checks_possible=_checks_possible(findings),
     )
+
+
+def _checks_possible(findings: Findings) -> bool:
+    """Whether "nothing unusual" can be said: failures can be told from the rest, or there is something to compare."""
+    return findings.volume.events > 0 and (findings.failing is not None or bool(findings.good))
 
 
 def is_anomalous(findings: Findings) -> bool:

@@ -89,7 +89,10 @@ def _headline(findings: Findings, words: Words, outcome: OutcomeName, suspect: S
     if outcome == "no_anomaly":
         return words.say("headline.no_anomaly", scope=scope_words(findings))
     if outcome == "insufficient_data":
-        return words.say("headline.insufficient", why=words.say("reason.data_incomplete"))
+        return words.say(
+            "headline.insufficient",
+            why=words.say("reason.data_incomplete" if not findings.worst.complete else "reason.no_means"),
+        )
     if outcome == "inconclusive" or suspect is None:
         if suspect is None:
             return words.say("headline.inconclusive", impact=impact)

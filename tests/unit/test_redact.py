@@ -31,6 +31,7 @@ def redact(text: str) -> str:
         ("{'client_secret': 'Aa11Bb22Cc33Dd44'}", "Aa11Bb22Cc33Dd44"),
         ("X-Api-Key: 0b0e4d0c-1111-4222-8333-444455556666", "0b0e4d0c-1111-4222-8333-444455556666"),
         ("Authorization: Bearer abcDEF123456ghiJKL", "abcDEF123456ghiJKL"),
+        ("Authorization: Bearer abcDEF123456ghiJKL token=s3cr3tvalue99", "s3cr3tvalue99"),
         ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "dXNlcjpwYXNzd29yZA=="),
         ("Cookie: theme=dark; sid=Zx81QQ00pl; lang=en", "Zx81QQ00pl"),
         ("connect postgres://app:pa%40ss@pg-1:5432/orders", "pa%40ss"),

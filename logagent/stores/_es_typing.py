@@ -12,19 +12,26 @@ from logagent.stores._es_records import as_text
 from logagent.stores._es_sources import buckets_of
 
 _MULTI_FIELDS = ("keyword", "raw", "exact", "enum")
+_EXACT = frozenset({"keyword", "wildcard"})
 _MOST_NAMES = 300
 
 
 def typed(caps: Mapping[str, Mapping[str, Any]]) -> ClusterFields:
-    """Types of all names, with the exact form of each text and what is nested."""
+    """Types of all names, with the exact form of each text and what is nested.
+
+    A name that is text in one index and a keyword in another has no exact form: each form would miss the other's
+    events, while a match finds both and values can be counted from documents.
+    """
     kinds = {name: frozenset(types) - {"unmapped"} for name, types in caps.items()}
     types = {name: found - {"object", "nested"} for name, found in kinds.items() if found - {"object", "nested"}}
     exact = {}
     for name, found in types.items():
-        if found & TEXTS:
+        if found & TEXTS and found & _EXACT:
+            exact[name] = ""
+        elif found & TEXTS:
             siblings = [f"{name}.{ending}" for ending in _MULTI_FIELDS]
             siblings += [other for other in types if other.startswith(f"{name}.")]
-            good = (one for one in siblings if types.get(one, frozenset()) & {"keyword", "wildcard"})
+            good = (one for one in siblings if types.get(one, frozenset()) & _EXACT)
             exact[name] = next((one for one in good if len(types[one]) == 1), "")
         elif not types_fit(types, name):
             exact[name] = ""
@@ -38,13 +45,20 @@ def infos_of(
 ) -> list[FieldInfo]:
     infos = []
     for name, kinds in fields.types.items():
-        if any(parent in fields.exact and fields.exact[parent] == name for parent in parents(name)):
+        if any(_is_form(fields, parent, name) for parent in parents(name)):
             continue  # a keyword sub-field is no field of its own
         shown = tuple(as_text(values[name])[:2_000] for values in samples if name in values)
         kind = next(iter(sorted(kinds & TEXTS)), "") or min(kinds)
         exact = fields.exact.get(name, "" if kind in TEXTS else name)
         infos.append(FieldInfo(name, kind, coverage.get(name, _share(shown, samples)), shown, exact))
     return infos
+
+
+def _is_form(fields: ClusterFields, parent: str, name: str) -> bool:
+    """Whether a name is but the keyword sub-field of a text."""
+    kept = fields.exact.get(parent)
+    mixed = kept == "" and fields.types.get(parent, frozenset()) & TEXTS
+    return kept == name or bool(mixed and name.rpartition(".")[2] in _MULTI_FIELDS)
 
 
 def with_levels(infos: Sequence[FieldInfo], stats: Mapping[str, Any]) -> list[FieldInfo]:

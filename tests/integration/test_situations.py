@@ -10,7 +10,7 @@ import pytest
 
 from logagent.errors import NoData, SourceError, StoreQueryError, StoreUnavailable, UsageError
 from logagent.logs import Completeness, RecordId, Severity, TimeWindow
-from logagent.query import All, Level, LogQuery, Node, Term, parse
+from logagent.query import All, Level, LogQuery, Node, Phrase, Term, parse
 from logagent.stores._base import Measure
 from logagent.stores.elasticsearch import ElasticsearchOptions, ElasticsearchStore
 from tests.nodes.nodes import NotStarted, SearchNode
@@ -116,6 +116,30 @@ def test_a_level_that_is_only_text_is_counted_right(node: Server, prefix: str) -
         assert {series.name: sum(bucket.count for bucket in series.buckets) for series in lines.series} == {
             "Information": 30,
             "Error": 10,
+        }
+
+
+def test_a_service_that_is_a_keyword_here_and_text_there_is_found_in_both(node: Server, prefix: str) -> None:
+    typed = {"@timestamp": {"type": "date"}, "message": TEXT, "level": KEYWORD}
+    node.create(f"{prefix}a", mappings={"properties": {**typed, "service": KEYWORD}})
+    both = {**TEXT, "fields": {"keyword": {**KEYWORD, "ignore_above": 256}}}
+    node.create(f"{prefix}b", mappings={"properties": {**typed, "service": both}})
+    for name, amount in (("a", 30), ("b", 20)):
+        lines = [
+            {"@timestamp": at(n), "message": f"m {n}", "level": "INFO", "service": "order-api"} for n in range(amount)
+        ]
+        other = [{"@timestamp": at(n), "message": f"m {n}", "level": "INFO", "service": "tax-api"} for n in range(5)]
+        node.load(f"{prefix}{name}", lines + other)
+    with opened(node, f"{prefix}*") as store:
+        assert [choice.name for choice in store.describe().fields.roles["service"]] == ["service"]
+        assert count(store, Phrase("service", "order-api")) == 50
+        assert count(store, Term("service", "tax-api")) == 10
+        top = store.top_values(query(), ["service"], size=5).fields[0]
+        assert [(value.value, value.count) for value in top.values] == [("order-api", 50), ("tax-api", 10)]
+        split = store.count_over_time([query()], interval_seconds=60, split="service")
+        assert {one.name: sum(bucket.count for bucket in one.buckets) for one in split.series} == {
+            "order-api": 50,
+            "tax-api": 10,
         }
 
 

@@ -12,6 +12,8 @@ from logagent.triage import Findings, Words
 from logagent.triage._hypotheses import suspect_of
 
 MOST = 3
+_UNNAMED = "unknown"
+"""How the analysis calls events without a service: no name to filter by."""
 
 
 def next_steps(
@@ -91,11 +93,12 @@ def _first_checks(findings: Findings, leading: Hypothesis, language: str) -> tup
 def _slots(findings: Findings, leading: Hypothesis) -> dict[str, str]:
     """Values for the templates: platform fields of the suspect's own records, and what code made for this run."""
     service = leading.entity.get("service.name", "")
+    named = "" if service == _UNNAMED else service
     slots = {
-        "service": service,
+        "service": named,
         "since": iso(findings.bad.start),
         "until": iso(findings.bad.end),
-        "query": to_text(Phrase("service", service)) if service else "",
+        "query": to_text(Phrase("service", named)) if named else "",
         "index": next(iter(findings.scope.indices), ""),
     }
     suspect = suspect_of(findings, service)

@@ -168,6 +168,16 @@ class Drain:
         shown = [word if not word or next(words, "") != SLOT or word.startswith("<") else SLOT for word in typed]
         return "".join(word + gap for word, gap in zip(shown, [*delimiters, ""], strict=True)).strip()
 
+    def common(self, templates: Sequence[int]) -> str:
+        """The masked text that all lines of all these templates share, `<*>` for every word in which any differ."""
+        text = self.texts[templates[0]]
+        typed, delimiters = _SPLIT.split(text), _SPLIT.findall(text)
+        own = [self._words[template] for template in templates]
+        alike = [words for words in own if len(words) == len(own[0])]
+        words = iter([some[0] if len(set(some)) == 1 else SLOT for some in zip(*alike, strict=True)])
+        shown = [word if not word or next(words, "") == word else SLOT for word in typed]
+        return "".join(word + gap for word, gap in zip(shown, [*delimiters, ""], strict=True))
+
     def _new(self, service: str, callsite: str, masked: str, message: str) -> int:
         self.texts.append(masked)
         self.keys.append((service, callsite))

@@ -87,8 +87,13 @@ def _names(rival: Suspect, top: Suspect) -> bool:
 
 
 def _onset(study: Study, top: Suspect) -> Onset | None:
-    """(last good, first bad) of the earliest strong fact of the leading service."""
+    """(last good, first bad) of the earliest strong fact of the leading service.
+
+    What it passes on dates the trouble only where no other service writes here, whose facts would tell it better.
+    """
     dated = [fact for fact in top.facts if fact.onset and fact.kind not in _NOT_OWN]
+    if not dated and len(study.window.services) == 1:
+        dated = [fact for fact in top.facts if fact.onset and fact.kind == "relay_episode"]
     if not dated:
         return None
     best = min(dated, key=lambda fact: (not claimable(fact), fact.kind not in OWN | {"needle"}, fact.p))

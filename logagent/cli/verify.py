@@ -66,4 +66,11 @@ def _row(row: "EvidenceOut", old: "EvidenceOut", width: int, console: Console) -
     seen = row.verification.observed_value
     if seen is None or row.verification.state == "verified":
         return line
-    return f"{line}; {say('cli.verify.was', before=old.value, now=seen)}"
+    quoted = row.verification.method == "document_fetch"
+    before = len(old.samples) if quoted else old.value
+    return f"{line}; {say('cli.verify.was', before=_plain(before), now=_plain(seen))}"
+
+
+def _plain(value: object) -> object:
+    """A whole number without its `.0`: a report keeps every figure as a float."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -100,13 +100,13 @@ def _node(findings: Findings, row: PatternRow) -> Node:
     record = row.sample.record
     template = row.templates[0]
     if record is None:
-        return pattern_node(window.text(template), service=window.service(template))
+        return pattern_node(window.miner.common(row.templates), service=window.service(template))
     services = _writers(findings, row)
     site = _site(findings, record) if len({window.miner.keys[t][1] for t in row.templates}) == 1 else ""
     if site and _LINED.search(site) and _plain(row.sample):
         level = [Level(int(record.severity))] if record.severity is not None else []
         return conjunction(_service_node(services), Phrase("logger", site), *level)
-    masked = window.text(template)
+    masked = window.miner.common(row.templates)
     text = _literal_text(masked, record.message)
     where = [Phrase("logger", site)] if site else []
     literal = pattern_node(text, levels=_levels(findings, row))

@@ -1,7 +1,9 @@
 """`logagent verify`: ask again for every figure of a saved diagnosis, without a model, from the report alone."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import PurePath
 
 from logagent.analysis.redact import Redactor
 from logagent.analysis.sanitise import sanitise
@@ -23,10 +25,10 @@ def requery(diagnosis: Diagnosis, settings: Settings, options: RunOptions) -> Di
     """
     store = open_store(settings, options, None)
     try:
-        store.describe()
+        sources = [source.name for source in store.describe().sources]
         ledger = Ledger()
         for row in diagnosis.evidence:
-            ledger.rows[row.id] = _row(row, diagnosis)
+            ledger.rows[row.id] = _row(row, diagnosis, sources)
         redactor = Redactor("0000")
         asked = [row.id for row in diagnosis.evidence if not _MASK.search(_texts(row))]
         ask_again(store, ledger, asked, datetime.now(UTC), lambda text: sanitise(redactor(text)))
@@ -41,7 +43,7 @@ def _texts(row: EvidenceOut) -> str:
     return "" if figure is None or figure.op == "documents" else f"{row.query.text} {figure.of or ''}"
 
 
-def _row(row: EvidenceOut, diagnosis: Diagnosis) -> Evidence:
+def _row(row: EvidenceOut, diagnosis: Diagnosis, sources: Sequence[str]) -> Evidence:
     query = row.query
     window = TimeWindow(_instant(query.from_ or diagnosis.window.from_), _instant(query.to or diagnosis.window.to))
     figure = query.figure
@@ -55,12 +57,24 @@ def _row(row: EvidenceOut, diagnosis: Diagnosis) -> Evidence:
             Figure(figure.op, figure.field or "", figure.of or "") if figure else Figure("documents"),
         ),
         value=row.value,
-        samples=tuple(_record(sample) for sample in row.samples),
+        samples=tuple(_record(sample, sources) for sample in row.samples),
     )
 
 
-def _record(sample: dict[str, object]) -> LogRecord:
-    return LogRecord(RecordId(str(sample["_index"]), str(sample["_id"])), None, str(sample.get("message", "")))
+def _record(sample: dict[str, object], sources: Sequence[str]) -> LogRecord:
+    return LogRecord(
+        RecordId(_source(str(sample["_index"]), sources), str(sample["_id"])), None, str(sample.get("message", ""))
+    )
+
+
+def _source(name: str, sources: Sequence[str]) -> str:
+    """The opened source that is the one of the report: a file may be named by another path now."""
+    if name in sources:
+        return name
+    wanted = PurePath(name).parts
+    fits = [one for one in sources if PurePath(one).parts[-len(wanted) :] == wanted]
+    fits = fits or [one for one in sources if PurePath(one).name == PurePath(name).name]
+    return fits[0] if len(fits) == 1 else name
 
 
 def _instant(text: str) -> datetime:

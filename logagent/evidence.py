@@ -4,7 +4,7 @@ Each row has a run-local id (E1, E2, ...). The model cites ids; code fills figur
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Literal
 
@@ -46,10 +46,9 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """One row: statement, figure, query, samples. `value` is exact; rounded forms are made by the reports."""
+class Claim:
+    """A row before its id: statement, figure, query. `value` is exact; rounded forms are made by the reports."""
 
-    id: str
     kind: Kind
     statement: str
     query: EvidenceQuery
@@ -61,9 +60,16 @@ class Evidence:
     """At most 5; redacted wherever they are shown."""
     service: str = ""
     onset: datetime | None = None
-    verification: Verification = Verification()
     sample_only: bool = False
     """A row of search_logs: one document, cited by id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence(Claim):
+    """One row: a claim under the id that a run issued for it, and what came of asking again."""
+
+    id: str
+    verification: Verification = Verification()
 
     def checked(self, verification: Verification) -> "Evidence":
         """The same row with the result of asking again."""
@@ -72,14 +78,15 @@ class Evidence:
 
 @dataclass(slots=True)
 class Ledger:
-    """All evidence of a run, in order of issue. Ids are never reused; a continued case counts on."""
+    """All evidence of a run, in order of issue. Ids are never reused."""
 
     rows: dict[str, Evidence] = field(default_factory=dict)
     _next: int = 1
 
-    def add(self, kind: Kind, statement: str, query: EvidenceQuery, **more: object) -> Evidence:
-        """Issue the next id; `more` are the other fields of Evidence."""
-        row = Evidence(f"E{self._next}", kind, statement, query, **more)  # type: ignore[arg-type]
+    def add(self, claim: Claim) -> Evidence:
+        """Issue the next id for a claim."""
+        own = {one.name: getattr(claim, one.name) for one in fields(claim)}
+        row = Evidence(**own, id=f"E{self._next}")
         self._next += 1
         self.rows[row.id] = row
         return row
@@ -97,10 +104,6 @@ class Ledger:
     def get(self, evidence_id: str) -> Evidence | None:
         """The row, or None for an id that was never issued."""
         return self.rows.get(evidence_id)
-
-    def continue_from(self, last: int) -> None:
-        """Next id is E{last + 1} (a case that goes on)."""
-        self._next = max(self._next, last + 1)
 
     def __iter__(self) -> Iterator[Evidence]:
         return iter(self.rows.values())

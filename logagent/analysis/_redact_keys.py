@@ -129,6 +129,9 @@ _SPACED = re.compile(r"""[ \t]{1,4}(?:is[ \t:]{1,4}|by[ \t]{1,4})?(?=["'])""")
 _BARE = re.compile(r"[ \t]{1,4}(?=\S)")
 _SCHEME = re.compile(r"(?:Bearer|Basic|ApiKey|Digest|Token|Negotiate|NTLM|Splunk|GenieKey|Key)[ \t]+", re.IGNORECASE)
 _DELIMITER = re.compile(r"""[\s"'`&;<>|]|\\["'nrt]|,(?=\s|[\w.\-]{1,40}[=:]|["'{]|$)""")
+_BLANK = re.compile(r"\s")
+_BLANK_OR_SEMICOLON = re.compile(r"[\s;]")
+_HEADER_END = re.compile(r"[\r\n\"'`\]}]|\\[nr\"]|,\s|\s-H\s")
 _LINE_END = re.compile(r"[\r\n]|\\[nr]")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _LONGEST = 8_192
@@ -221,7 +224,7 @@ def _header(text: str, at: int, kind: str) -> Iterator[Hit]:
     if kind == "cookie":
         yield from _cookies(text, begin, stop)
     else:
-        blank = re.compile(r"\s").search(text, begin, stop)
+        blank = _BLANK.search(text, begin, stop)
         stop, header = (blank.start() if blank else stop), stop
         for hit in _authorization(text, begin, header):
             yield hit
@@ -231,7 +234,7 @@ def _header(text: str, at: int, kind: str) -> Iterator[Hit]:
 
 def _header_end(text: str, begin: int) -> int:
     limit = min(len(text), begin + _LONGEST)
-    match = re.compile(r"[\r\n\"'`\]}]|\\[nr\"]|,\s|\s-H\s").search(text, begin, limit)
+    match = _HEADER_END.search(text, begin, limit)
     return match.start() if match else limit
 
 
@@ -245,10 +248,10 @@ def _authorization(text: str, begin: int, stop: int) -> Iterator[Hit]:
             line = _LINE_END.search(text, begin)
             stop = line.start() if line else min(len(text), begin + _LONGEST)
         else:
-            blank = re.compile(r"\s").search(text, begin, stop)
+            blank = _BLANK.search(text, begin, stop)
             stop = blank.start() if blank else stop
     else:
-        blank = re.compile(r"[\s;]").search(text, begin, stop)
+        blank = _BLANK_OR_SEMICOLON.search(text, begin, stop)
         stop = blank.start() if blank else stop
     if stop - begin >= SHORT and not is_innocent(text[begin:stop]) and not text[begin:stop].isalpha():
         yield Hit(begin, stop, "token")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 
-from logagent.analysis.facts import Event
+from logagent.analysis.facts import UNNAMED, Event
 from logagent.analysis.objects import settle
 from logagent.logs import LogRecord
 
@@ -76,7 +76,7 @@ def from_record(record: LogRecord, weight: float = 1.0, *, at: float | None = No
     fields = dict(record.fields.items())  # a store may answer a lazy mapping
     event = Event(
         time=time,
-        service=record.service or _text(fields, _SERVICE) or "unknown",
+        service=record.service or _text(fields, _SERVICE) or UNNAMED,
         level=None if record.severity is None else int(record.severity),
         message=record.message or record.error_message or _text(fields, _MESSAGE),
         trace=record.trace_id or _text(fields, _TRACE) or None,

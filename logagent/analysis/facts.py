@@ -10,6 +10,9 @@ Verdict = Literal["cause", "inconclusive", "no_anomaly"]
 GradeName = Literal["confirmed", "likely", "possible"]
 StatusName = Literal["ongoing", "recovering", "recovered", "intermittent", "unknown"]
 
+UNNAMED = "unknown"
+"""The service of events that name none; nothing to filter by."""
+
 
 @dataclass(slots=True)
 class Event:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from logagent.analysis.facts import Event
+from logagent.analysis.facts import UNNAMED, Event
 
 Fields = Mapping[str, object]
 
@@ -140,7 +140,7 @@ _OF_EVENTS = frozenset({"reason", "event_categories", "EventCategories"})
 
 def settle(event: Event, fields: Fields) -> None:
     """Move a platform event to its object; set its level, count and first time. `fields` is the flat record."""
-    reporter = event.service == "unknown" or _reports(event.service)
+    reporter = event.service == UNNAMED or _reports(event.service)
     about = _NOTHING if _OF_EVENTS.isdisjoint(fields) and not reporter else _about(fields)
     if about.is_event:
         _mark(event, about)
@@ -270,7 +270,7 @@ def _last_part(value: str) -> str:
 
 def _named(event: Event) -> str:
     """The object that the text names, where no field does."""
-    if event.service == "unknown":
+    if event.service == UNNAMED:
         return ""
     text = event.message[:2000]
     for kind, pattern in _NAMED:

@@ -1,6 +1,5 @@
 """Templates: generic masks, then a small Drain per service and call site (depth 2, similarity 0.7)."""
 
-import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -104,15 +103,6 @@ def typed_mask(message: str) -> str:
     """
     shown = MASK.sub(lambda hit: _SHOWN.get(str(hit.lastgroup), "<num>"), message[:LIMIT])
     return shown.replace(_EMPTY, _FILLED)
-
-
-def pattern_id(text: str) -> str:
-    """A stable name for a pattern: the same text has the same id in every run.
-
-    >>> pattern_id("user <*>")
-    'P4c6890b0'
-    """
-    return "P" + hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 def keep_status(message: str) -> str:

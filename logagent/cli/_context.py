@@ -1,6 +1,5 @@
 """What every command needs first: settings, console, and the options of a run."""
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -196,8 +195,3 @@ def language_of(text: str) -> str:
 
     bare = re.sub(r"`[^`]*`|\"[^\"]*\"|“[^”]*”|'[^']*'", " ", text)
     return "zh-CN" if re.search(r"[\u3400-\u9fff]", bare) else "en"
-
-
-def stdin_is_a_terminal() -> bool:
-    """Whether a person sits at standard input."""
-    return sys.stdin.isatty()

@@ -52,6 +52,8 @@ class Description:
     """Events later than the clock."""
     untimed: int = 0
     """Events without a usable time (left out of windows)."""
+    has_times: bool = True
+    """False: no event has a time, and the store counted the lines instead (LA308)."""
     notes: tuple[str, ...] = ()
     """Facts to print: format found, fields chosen, clusters skipped."""
     completeness: Completeness = Completeness()

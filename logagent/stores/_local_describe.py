@@ -45,6 +45,7 @@ def describe(run: Run, table: Table, opened: Opened, now: datetime) -> Descripti
         unparsed=sum(row[5] for row in rows) + sum(opened.unparsed.values()),
         future=0 if table.ordered else sum(row[3] for row in rows),
         untimed=sum(row[4] for row in rows),
+        has_times=not table.ordered,
         notes=(*opened.notes, *table.notes, *_chosen(table)),
         completeness=Completeness(cut=tuple(opened.cut)),
     )

@@ -40,27 +40,15 @@ _SCAN_LIMIT = 1_000_000
 _KEPT = "took,timed_out,terminated_early,_shards,_clusters,hits,aggregations,error,status"
 
 
-@dataclass(frozen=True, slots=True)
-class ElasticsearchOptions:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElasticsearchOptions(Access):
     """How to reach a cluster and what of it is in scope. Secrets never show in `repr`."""
 
-    url: str
     indices: Sequence[str]
-    api_key: str = field(default="", repr=False)
-    username: str = ""
-    password: str = field(default="", repr=False)
-    ca_cert: str | None = None
-    fingerprint: str | None = None
-    insecure: bool = False
-    request_timeout: float = 30.0
-    """Seconds for one request."""
-    max_requests: int = 0
-    """Most requests of this run; 0 = no limit."""
     remotes: Sequence[str] = ()
     """Remote clusters that an index pattern may name."""
     field_overrides: Mapping[str, str] = field(default_factory=dict)
     """Role -> field name, the user's own choice."""
-    run_id: str = ""
     sleep: Callable[[float], None] = time.sleep  # noqa: TID251 - the default of what is passed in
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -78,7 +66,7 @@ class ElasticsearchStore:
         if not self._indices:
             raise NoData("No index pattern is named.", code="LA301", values={"pattern": "''"})
         self._options = options
-        self._transport = ReadOnlyTransport(_access(options), self.usage, sleep=options.sleep)
+        self._transport = ReadOnlyTransport(options, self.usage, sleep=options.sleep)
         self._lock = threading.Lock()
         self._described: Described | None = None
 
@@ -205,21 +193,6 @@ class ElasticsearchStore:
         sent = {"timeout": _BODY_TIMEOUT, **body}
         path = f"/{','.join(names)}/_search"
         return self._transport.call("POST", path, what=what, params=params, body=sent).body
-
-
-def _access(options: ElasticsearchOptions) -> Access:
-    return Access(
-        url=options.url,
-        api_key=options.api_key,
-        username=options.username,
-        password=options.password,
-        ca_cert=options.ca_cert,
-        fingerprint=options.fingerprint,
-        insecure=options.insecure,
-        request_timeout=options.request_timeout,
-        max_requests=options.max_requests,
-        run_id=options.run_id,
-    )
 
 
 def _check(limit: int, most: int, what: str) -> None:

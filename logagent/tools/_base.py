@@ -6,15 +6,13 @@ in the order of the calls, so that a rerun gives the same prompt.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from logagent.analysis.redact import Redactor
-from logagent.evidence import EvidenceQuery, Kind, Ledger
+from logagent.evidence import Claim, Ledger
 from logagent.fields import FieldMap
-from logagent.logs import LogRecord
 from logagent.query import Scope
 from logagent.stores._base import LogStore
 
@@ -68,23 +66,6 @@ class Catalogue(Protocol):
     def mechanism(self, text: str, service: str = "") -> str:
         """Id of the mechanism a text states, or "" for none."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What becomes a row of evidence once it is shown. The id is issued by the registry."""
-
-    kind: Kind
-    statement: str
-    query: EvidenceQuery
-    value: float | str | None = None
-    unit: str = ""
-    baseline_value: float | str | None = None
-    approximate: bool = False
-    samples: tuple[LogRecord, ...] = ()
-    service: str = ""
-    onset: datetime | None = None
-    sample_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

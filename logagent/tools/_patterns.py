@@ -13,12 +13,12 @@ from logagent.analysis.facts import Event
 from logagent.analysis.pattern_query import pattern_node
 from logagent.analysis.statistics import g_test
 from logagent.analysis.templates import SLOT, mine, tokens, typed_mask
-from logagent.evidence import EvidenceQuery, Figure
+from logagent.evidence import Claim, EvidenceQuery, Figure
 from logagent.logs import Completeness, Severity, TimeWindow
 from logagent.query import LogQuery, Node, Range, conjunction, to_text
 from logagent.stores._base import LogStore, Measure, Sample
 from logagent.tools._asked import clock, number
-from logagent.tools._base import Claim, Row, ToolContext
+from logagent.tools._base import Row, ToolContext
 
 Change = Literal["new", "spiking", "rising", "steady", "falling", "vanished"]
 _PER_PATTERN = 4

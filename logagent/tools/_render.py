@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 from logagent.analysis.redact import ModelText
 from logagent.analysis.sanitise import looks_like_instructions, sanitise
@@ -103,19 +104,7 @@ def _safe(text: str, context: ToolContext, limit: int) -> str:
 def _issue(row: Row, context: ToolContext) -> Evidence:
     claim = row.claim
     assert claim is not None  # noqa: S101 - the caller looked
-    issued = context.ledger.add(
-        claim.kind,
-        _safe(claim.statement, context, _STATEMENT_LIMIT),
-        claim.query,
-        value=claim.value,
-        unit=claim.unit,
-        baseline_value=claim.baseline_value,
-        approximate=claim.approximate,
-        samples=claim.samples,
-        service=claim.service,
-        onset=claim.onset,
-        sample_only=claim.sample_only,
-    )
+    issued = context.ledger.add(replace(claim, statement=_safe(claim.statement, context, _STATEMENT_LIMIT)))
     if row.quote and looks_like_instructions(row.quote):
         context.suspicious.append(issued.id)
     return issued

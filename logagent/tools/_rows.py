@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from logagent.evidence import EvidenceQuery, Figure
+from logagent.evidence import Claim, EvidenceQuery, Figure
 from logagent.logs import LogRecord, RecordId, TimeWindow
 from logagent.query import LogQuery, to_text
 from logagent.tools._asked import clock
-from logagent.tools._base import Claim, Row
+from logagent.tools._base import Row
 
 _ONCE = 1
 _TRACE = 8

@@ -7,13 +7,13 @@ from typing import Literal
 
 from logagent.analysis.statistics import quantile
 from logagent.errors import ToolError
-from logagent.evidence import EvidenceQuery, Figure
+from logagent.evidence import Claim, EvidenceQuery, Figure
 from logagent.fields import FieldMap
 from logagent.logs import Completeness, LogRecord, instant
 from logagent.query import Exists, LogQuery, Phrase, conjunction, to_text
 from logagent.stores._base import PAGE_LIMIT, LogStore
 from logagent.tools._asked import Asked, clock, number
-from logagent.tools._base import Answer, Claim, Row, ToolContext
+from logagent.tools._base import Answer, Row, ToolContext
 from logagent.tools._nothing import explain
 
 Spent = Literal["duration", "gap"]

@@ -7,13 +7,13 @@ from datetime import datetime
 from pydantic import Field
 
 from logagent.errors import ToolError
-from logagent.evidence import Figure
+from logagent.evidence import Claim, Figure
 from logagent.logs import TimeWindow
 from logagent.query import LogQuery, Phrase, conjunction
 from logagent.stores._base import FieldCounts, Measure
 from logagent.tools import _patterns as patterns
 from logagent.tools._asked import Asked, ask, cited, indices, instant, number, parse, span
-from logagent.tools._base import Answer, Claim, RangeArgs, Row, Tool, ToolContext
+from logagent.tools._base import Answer, RangeArgs, Row, Tool, ToolContext
 
 _ROLES = (
     "service", "severity", "error_type", "host", "pod", "namespace", "container", "environment", "version", "status",

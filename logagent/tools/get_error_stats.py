@@ -7,14 +7,14 @@ from pydantic import Field
 
 from logagent.analysis.pattern_query import failing_node
 from logagent.errors import ToolError
-from logagent.evidence import Figure
+from logagent.evidence import Claim, Figure
 from logagent.fields import FieldMap
 from logagent.logs import Severity, TermCount, TimeWindow
 from logagent.query import Node, Phrase, conjunction
 from logagent.stores._base import Measure
 from logagent.tools import get_log_patterns
 from logagent.tools._asked import Asked, ask, cited, number, span
-from logagent.tools._base import Answer, Claim, RangeArgs, Row, Tool, ToolContext
+from logagent.tools._base import Answer, RangeArgs, Row, Tool, ToolContext
 from logagent.tools._nothing import explain
 
 _ROLES = {"error_class": "error_type", "service": "service", "host": "host"}

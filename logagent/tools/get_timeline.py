@@ -6,12 +6,12 @@ from typing import Literal
 from pydantic import Field
 
 from logagent.errors import ToolError
-from logagent.evidence import Figure
+from logagent.evidence import Claim, Figure
 from logagent.logs import TimeWindow
 from logagent.query import Phrase, conjunction
 from logagent.stores._base import Series
 from logagent.tools._asked import Asked, ask, cited, clock, number
-from logagent.tools._base import Answer, Claim, RangeArgs, Row, Tool, ToolContext
+from logagent.tools._base import Answer, RangeArgs, Row, Tool, ToolContext
 from logagent.tools._nothing import explain
 from logagent.tools._spent import spent
 

@@ -1,16 +1,25 @@
 """The survey (digest) and the diagnosis by rule: what code can say before, and without, any model."""
 
-from logagent.triage._assemble import Frame, Story, assemble, shown_patterns
-from logagent.triage._baseline import BaselineChoice, choose_baseline
+from logagent.triage._assemble import Frame, Story, assemble, confidence, shown_patterns
+from logagent.triage._baseline import BASELINES, BaselineChoice, choose_baseline
 from logagent.triage._digest import render_digest
 from logagent.triage._findings import Findings, PatternFinding
-from logagent.triage._hypotheses import Words, grounds, rule_hypotheses
+from logagent.triage._hypotheses import (
+    Words,
+    discriminating_rows,
+    grounds,
+    mechanism_rows,
+    rule_hypotheses,
+    suspect_of,
+)
 from logagent.triage._run import Run
 from logagent.triage._statements import sample
-from logagent.triage._summary import fit, summary
+from logagent.triage._summary import HEADLINE, fit, summary
 from logagent.triage._survey import survey
 
 __all__ = [
+    "BASELINES",
+    "HEADLINE",
     "BaselineChoice",
     "Findings",
     "Frame",
@@ -20,12 +29,16 @@ __all__ = [
     "Words",
     "assemble",
     "choose_baseline",
+    "confidence",
+    "discriminating_rows",
     "fit",
     "grounds",
+    "mechanism_rows",
     "render_digest",
     "rule_hypotheses",
     "sample",
     "shown_patterns",
     "summary",
     "survey",
+    "suspect_of",
 ]

@@ -94,9 +94,7 @@ def assemble(
         outcome=judgement.outcome,
         status=_status(findings, judgement.outcome),
         severity=frame.severity,
-        confidence=Confidence(
-            level=judgement.level, reasons=_reasons(judgement, story, words), capped_by=judgement.capped_by
-        ),
+        confidence=confidence(judgement, story, words),
         summary=story.summary,
         onset=onset,
         impact=_impact(findings),
@@ -135,14 +133,16 @@ def _status(findings: Findings, outcome: OutcomeName) -> Status:
     return "unknown" if outcome in {"no_anomaly", "insufficient_data"} else findings.conclusion.status
 
 
-def _reasons(judgement: Judgement, story: Story, words: Words) -> list[str]:
+def confidence(judgement: Judgement, story: Story, words: Words) -> Confidence:
+    """The level that code set, with its reasons in words."""
     leading = next((one for one in story.hypotheses if one.state == "leading"), None)
     rows = {
         "mechanism_line": leading.mechanism_lines if leading else [],
         "second_row": leading.discriminating if leading else [],
         "contradicted": leading.contradicting if leading else [],
     }
-    return [words.say(f"reason.{key}", rows=" ".join(rows.get(key, [])[:3])) for key in judgement.reasons]
+    reasons = [words.say(f"reason.{key}", rows=" ".join(rows.get(key, [])[:3])) for key in judgement.reasons]
+    return Confidence(level=judgement.level, reasons=reasons, capped_by=judgement.capped_by)
 
 
 def _onset(findings: Findings, words: Words) -> Onset | None:

@@ -8,7 +8,7 @@ from logagent.logs import TimeWindow
 
 _WEEK = timedelta(days=7)
 _DAY = timedelta(days=1)
-NAMES = ("auto", "previous", "yesterday", "last-week", "none")
+BASELINES = ("auto", "previous", "yesterday", "last-week", "none")
 """What may be asked for by name."""
 ENOUGH = 0.9
 """Share of the previous window that must hold events: a source seldom begins on the second."""

@@ -43,7 +43,6 @@ class PatternFinding:
     sample: LogRecord | None = None
     templates: tuple[int, ...] = ()
     evidence: str = ""
-    first_evidence: str = ""
     exact: bool = True
     """Its query finds its lines and no others."""
 

@@ -25,7 +25,6 @@ FEWEST = 5
 """Failing events from which a separation is more than chance."""
 QUOTES, QUOTE = 8, 300
 """Most quoted lines of a hypothesis, and characters of each."""
-_EPOCH = 1970
 LATE = 60.0
 """A mechanism line may come this many seconds after the symptom's onset (ux.md 3.1)."""
 
@@ -265,8 +264,7 @@ def grounds(findings: Findings, service: str, contradicting: Sequence[str] = (),
 
 def _checks_possible(findings: Findings) -> bool:
     """Whether "nothing unusual" can be said: there are events with levels, or at least with times of their own."""
-    is_timed = findings.bad.start.year > _EPOCH  # a store without times counts lines from there (LA308)
-    return findings.volume.events > 0 and (findings.failing is not None or is_timed)
+    return findings.volume.events > 0 and (findings.failing is not None or findings.description.has_times)
 
 
 def is_anomalous(findings: Findings) -> bool:

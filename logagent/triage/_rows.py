@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from logagent.analysis.facts import Fact
-from logagent.evidence import Figure
+from logagent.evidence import Claim, Figure
 from logagent.logs import TimeWindow, instant, iso
 from logagent.query import Exists, Phrase, conjunction, to_text
 from logagent.triage import _counting as counting
@@ -44,12 +44,14 @@ def _volume_row(run: Run, findings: Findings) -> str:
     volume: Volume = findings.volume
     if findings.failing is None:
         row = run.ledger.add(
-            "count",
-            f"{volume.events} events",
-            run.query(conjunction(), findings.bad, Figure("count")),
-            value=volume.events,
-            unit="events",
-            baseline_value=round(volume.events_before, 1) if findings.good else None,
+            Claim(
+                "count",
+                f"{volume.events} events",
+                run.query(conjunction(), findings.bad, Figure("count")),
+                value=volume.events,
+                unit="events",
+                baseline_value=round(volume.events_before, 1) if findings.good else None,
+            )
         )
         return row.id
     focus = findings.focus_node
@@ -59,12 +61,14 @@ def _volume_row(run: Run, findings: Findings) -> str:
     count = volume.failing_requests if volume.unit == "requests" else volume.failing
     total = volume.requests if volume.unit == "requests" else volume.events
     row = run.ledger.add(
-        "rate",
-        f"{count} of {total} {volume.unit} fail",
-        run.query(part, findings.bad, Figure("ratio", of=to_text(conjunction(run.scope.base, whole)))),
-        value=ratio,
-        unit="ratio",
-        baseline_value=before,
+        Claim(
+            "rate",
+            f"{count} of {total} {volume.unit} fail",
+            run.query(part, findings.bad, Figure("ratio", of=to_text(conjunction(run.scope.base, whole)))),
+            value=ratio,
+            unit="ratio",
+            baseline_value=before,
+        )
     )
     return row.id
 
@@ -72,15 +76,17 @@ def _volume_row(run: Run, findings: Findings) -> str:
 def _pattern_row(run: Run, findings: Findings, pattern: PatternFinding) -> str:
     """The count of a pattern; a line of it, where no query finds just its lines."""
     row = run.ledger.add(
-        ("absence" if pattern.count == 0 else "count") if pattern.exact else "sample",
-        pattern.template,
-        run.query(pattern.node, findings.bad, Figure("count" if pattern.exact else "documents")),
-        value=pattern.count,
-        unit="lines",
-        baseline_value=pattern.baseline_count if findings.good else None,
-        samples=(pattern.sample,) if pattern.sample is not None else (),
-        service=pattern.service,
-        onset=pattern.first,
+        Claim(
+            ("absence" if pattern.count == 0 else "count") if pattern.exact else "sample",
+            pattern.template,
+            run.query(pattern.node, findings.bad, Figure("count" if pattern.exact else "documents")),
+            value=pattern.count,
+            unit="lines",
+            baseline_value=pattern.baseline_count if findings.good else None,
+            samples=(pattern.sample,) if pattern.sample is not None else (),
+            service=pattern.service,
+            onset=pattern.first,
+        )
     )
     return row.id
 
@@ -96,18 +102,20 @@ def _trouble_rows(run: Run, findings: Findings) -> None:
     trouble = counting.count_trouble(run.store, findings, asked)
     if lead is not None and trouble.lead_first is not None:
         row = run.ledger.add(
-            "first_seen",
-            lead.template,
-            run.query(lead.node, lead_span, Figure("first", "timestamp")),
-            value=iso(trouble.lead_first),
-            samples=(lead.sample,) if lead.sample is not None else (),
-            service=lead.service,
+            Claim(
+                "first_seen",
+                lead.template,
+                run.query(lead.node, lead_span, Figure("first", "timestamp")),
+                value=iso(trouble.lead_first),
+                samples=(lead.sample,) if lead.sample is not None else (),
+                service=lead.service,
+            )
         )
-        findings.onset_row = lead.first_evidence = row.id
+        findings.onset_row = row.id
     for first, service in trouble.firsts:
         node = conjunction(Phrase("service", service), findings.failing or conjunction())
         query = run.query(node, span, Figure("first", "timestamp"))
-        row = run.ledger.add("sequence", service, query, value=iso(first), service=service)
+        row = run.ledger.add(Claim("sequence", service, query, value=iso(first), service=service))
         findings.first_trouble.append((first, service, row.id))
     _symptom_row(run, findings, symptom, trouble.shares)
 
@@ -145,13 +153,15 @@ def _symptom_row(run: Run, findings: Findings, service: str, shares: Sequence[in
     whole = conjunction(Phrase("service", service), findings.requests or conjunction())
     ratio_of = Figure("ratio", of=to_text(conjunction(run.scope.base, whole)))
     row = run.ledger.add(
-        "rate",
-        service,
-        run.query(conjunction(whole, findings.failing), findings.bad, ratio_of),
-        value=shares[0] / shares[1],
-        unit="ratio",
-        baseline_value=sum(shares[2::2]) / sum(shares[3::2]) if sum(shares[3::2]) else None,
-        service=service,
+        Claim(
+            "rate",
+            service,
+            run.query(conjunction(whole, findings.failing), findings.bad, ratio_of),
+            value=shares[0] / shares[1],
+            unit="ratio",
+            baseline_value=sum(shares[2::2]) / sum(shares[3::2]) if sum(shares[3::2]) else None,
+            service=service,
+        )
     )
     findings.symptom = Symptom(service, shares[0], shares[1], sum(shares[2::2]), sum(shares[3::2]), row.id)
 
@@ -171,12 +181,14 @@ def _blast_rows(run: Run, findings: Findings) -> None:
         exists = conjunction(failing, Exists(radius.dimension))
         of = to_text(conjunction(run.scope.base, exists))
         row = run.ledger.add(
-            "distribution",
-            f"{radius.dimension} {lead.value}",
-            run.query(node, findings.bad, Figure("ratio", of=of)),
-            value=lead.share_in_anomaly,
-            unit="ratio",
-            baseline_value=lead.share_in_baseline,
+            Claim(
+                "distribution",
+                f"{radius.dimension} {lead.value}",
+                run.query(node, findings.bad, Figure("ratio", of=of)),
+                value=lead.share_in_anomaly,
+                unit="ratio",
+                baseline_value=lead.share_in_baseline,
+            )
         )
         findings.blast_rows[radius.dimension] = row.id
 
@@ -190,12 +202,14 @@ def _change_rows(run: Run, findings: Findings) -> None:
             continue
         around = TimeWindow(record.timestamp, record.timestamp + timedelta(seconds=1))
         row = run.ledger.add(
-            "sample",
-            change.text,
-            run.query(Phrase("service", change.service), around, Figure("documents")),
-            value=1,
-            samples=(record,),
-            service=change.service,
+            Claim(
+                "sample",
+                change.text,
+                run.query(Phrase("service", change.service), around, Figure("documents")),
+                value=1,
+                samples=(record,),
+                service=change.service,
+            )
         )
         findings.change_rows.append(row.id)
 
@@ -208,11 +222,13 @@ def _deployment_row(run: Run, findings: Findings) -> None:
     node = conjunction(Phrase("service", found.service), Phrase("version", found.version))
     span = TimeWindow(run.span.start, findings.bad.end)
     row = run.ledger.add(
-        "first_seen",
-        f"{found.service} {found.version}",
-        run.query(node, span, Figure("first", "timestamp")),
-        value=iso(found.at),
-        service=found.service,
+        Claim(
+            "first_seen",
+            f"{found.service} {found.version}",
+            run.query(node, span, Figure("first", "timestamp")),
+            value=iso(found.at),
+            service=found.service,
+        )
     )
     findings.deployment = replace(found, row=row.id)
 
@@ -233,12 +249,14 @@ def _fact_row(run: Run, findings: Findings, fact: Fact) -> str:
     if not records:
         return ""
     row = run.ledger.add(
-        "sample",
-        fact.text[:200],
-        run.query(Phrase("service", fact.service), findings.bad, Figure("documents")),
-        value=len(records[:3]),
-        samples=tuple(records[:3]),
-        service=fact.service,
+        Claim(
+            "sample",
+            fact.text[:200],
+            run.query(Phrase("service", fact.service), findings.bad, Figure("documents")),
+            value=len(records[:3]),
+            samples=tuple(records[:3]),
+            service=fact.service,
+        )
     )
     return row.id
 

@@ -12,8 +12,7 @@ from pydantic import TypeAdapter
 
 from logagent.diagnosis import Diagnosis, Hypothesis, NextStep, Summary
 from logagent.evidence import Ledger
-from logagent.triage import Findings, grounds
-from logagent.triage._hypotheses import discriminating_rows, mechanism_rows
+from logagent.triage import Findings, discriminating_rows, grounds, mechanism_rows
 from logagent.verify import Grounds
 from logagent.wiring._told import Told
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from logagent.diagnosis import Diagnosis
-from logagent.triage._summary import HEADLINE, fit
+from logagent.triage import HEADLINE, fit
 
 _AS_THEY_ARE = frozenset({"_id", "_index", "indices"})
 """Names that a record is found by again."""

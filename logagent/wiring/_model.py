@@ -15,8 +15,7 @@ from logagent.llm import ChatClient, ChatModel, Endpoint, Message
 from logagent.logs import iso
 from logagent.settings import Settings
 from logagent.tools import ToolContext, ToolRegistry
-from logagent.triage import Findings, render_digest
-from logagent.triage._hypotheses import discriminating_rows, mechanism_rows
+from logagent.triage import Findings, discriminating_rows, mechanism_rows, render_digest
 from logagent.wiring._called import rows_since
 from logagent.wiring._reader import Reader
 from logagent.wiring._told import Told

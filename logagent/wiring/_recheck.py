@@ -48,7 +48,6 @@ def _row(row: EvidenceOut, diagnosis: Diagnosis, sources: Sequence[str]) -> Evid
     window = TimeWindow(_instant(query.from_ or diagnosis.window.from_), _instant(query.to or diagnosis.window.to))
     figure = query.figure
     return Evidence(
-        row.id,
         row.kind,
         row.statement,
         EvidenceQuery(
@@ -58,6 +57,7 @@ def _row(row: EvidenceOut, diagnosis: Diagnosis, sources: Sequence[str]) -> Evid
         ),
         value=row.value,
         samples=tuple(_record(sample, sources) for sample in row.samples),
+        id=row.id,
     )
 
 

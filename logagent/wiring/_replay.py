@@ -16,7 +16,7 @@ from logagent import errors
 from logagent.agent import Agent, AgentLimits, Outcome
 from logagent.analysis.redact import ModelText, Redactor
 from logagent.analysis.sanitise import sanitise
-from logagent.diagnosis import Confidence, Diagnosis, ModelUse
+from logagent.diagnosis import Diagnosis, ModelUse
 from logagent.errors import LogAgentError, ModelError, ModelUnavailable, UsageError
 from logagent.evidence import Evidence, EvidenceQuery, Figure, Ledger, State, Verification
 from logagent.fields import FieldMap
@@ -27,7 +27,7 @@ from logagent.stores._base import LogStore
 from logagent.tools import ToolContext, ToolRegistry, ToolResult
 from logagent.tools._base import Answer
 from logagent.tools._registry import SUBMIT, Job
-from logagent.triage._assemble import _reasons
+from logagent.triage import confidence
 from logagent.verify import Grounds, judge
 from logagent.wiring import _resources as resources
 from logagent.wiring._choose import choose_hypotheses
@@ -216,9 +216,7 @@ def _diagnosis(begun: Record, judged: Judged, outcome: Outcome, ledger: Ledger, 
     words = resources.words(str(begun["language"]), catalogue, str(begun["zone"]), clean)
     parts = {
         "outcome": judgement.outcome,
-        "confidence": Confidence(
-            level=judgement.level, reasons=_reasons(judgement, story, words), capped_by=judgement.capped_by
-        ),
+        "confidence": confidence(judgement, story, words),
         "summary": story.summary,
         "hypotheses": story.hypotheses,
         "next_steps": story.next_steps,
@@ -266,4 +264,5 @@ def _ledger(ids: Iterable[str]) -> Ledger:
 def _row(evidence_id: str) -> Evidence:
     """A row of which only its id matters: that it was issued, and what came of asking again."""
     moment = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
-    return Evidence(evidence_id, "metadata", "", EvidenceQuery("*", TimeWindow(moment, moment), Figure("documents")))
+    query = EvidenceQuery("*", TimeWindow(moment, moment), Figure("documents"))
+    return Evidence("metadata", "", query, id=evidence_id)

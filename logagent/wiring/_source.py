@@ -12,8 +12,7 @@ from logagent.query import Node, Not, Or, Phrase, Scope, conjunction, parse
 from logagent.settings import RunOptions, Settings
 from logagent.stores._base import Description, LogStore
 from logagent.times import parse_span, parse_time, parse_until
-from logagent.triage import BaselineChoice, choose_baseline
-from logagent.triage._baseline import NAMES
+from logagent.triage import BASELINES, BaselineChoice, choose_baseline
 
 FRESH = timedelta(minutes=10)
 """A file whose newest event is at most this old is read against the clock."""
@@ -185,8 +184,8 @@ def _window(
 def _explicit(text: str, now: datetime, zone: tzinfo) -> TimeWindow | None:
     if ".." in text:
         return parse_span(text, now, zone)
-    if text not in NAMES:
-        reason = f"there is no baseline {text!r}; there are: {', '.join(NAMES)}, or a range A..B"
+    if text not in BASELINES:
+        reason = f"there is no baseline {text!r}; there are: {', '.join(BASELINES)}, or a range A..B"
         raise UsageError(reason, code="LA702", values={"reason": reason})
     return None
 

@@ -4,16 +4,14 @@ import shlex
 from collections.abc import Sequence
 
 from logagent.analysis.actions import ActionCatalogue
+from logagent.analysis.facts import UNNAMED
 from logagent.diagnosis import Hypothesis, NextStep, OutcomeName
 from logagent.logs import iso
 from logagent.query import Phrase, to_text
 from logagent.settings import RunOptions
-from logagent.triage import Findings, Words
-from logagent.triage._hypotheses import suspect_of
+from logagent.triage import Findings, Words, suspect_of
 
 MOST = 3
-_UNNAMED = "unknown"
-"""How the analysis calls events without a service: no name to filter by."""
 
 
 def next_steps(
@@ -93,7 +91,7 @@ def _first_checks(findings: Findings, leading: Hypothesis, language: str) -> tup
 def _slots(findings: Findings, leading: Hypothesis) -> dict[str, str]:
     """Values for the templates: platform fields of the suspect's own records, and what code made for this run."""
     service = leading.entity.get("service.name", "")
-    named = "" if service == _UNNAMED else service
+    named = "" if service == UNNAMED else service
     slots = {
         "service": named,
         "since": iso(findings.bad.start),

@@ -14,7 +14,8 @@ from logagent.query import All, Level, LogQuery, Node, Phrase, Term, parse
 from logagent.stores._base import Measure
 from logagent.stores.elasticsearch import ElasticsearchOptions, ElasticsearchStore
 from tests.nodes.nodes import NotStarted, SearchNode
-from tests.nodes.pool import Server, is_ci, server_names
+from tests.nodes.plugin import not_tested
+from tests.nodes.pool import Server, server_names
 
 pytestmark = pytest.mark.node
 
@@ -447,6 +448,4 @@ def test_a_node_that_dies_in_the_middle_is_first_incomplete_then_unavailable() -
                     store.scan(query(), limit=100, cursor=first.cursor)
                 assert raised.value.code == "LA101"
     except NotStarted as error:
-        if is_ci():
-            raise
-        pytest.skip(f"search node os2 is NOT tested: {error}")
+        not_tested("os2", error)

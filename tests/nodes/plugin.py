@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from typing import NoReturn
 
 import pytest
 
@@ -26,9 +27,14 @@ def server(pool: Pool, name: str) -> Server:
     try:
         return pool.get(name)
     except NotStarted as error:
-        if is_ci():
-            pytest.fail(f"search node {name}: {error}")
-        pytest.skip(f"search node {name} is NOT tested: {error}")
+        not_tested(name, error)
+
+
+def not_tested(name: str, error: NotStarted) -> NoReturn:
+    """A node that did not come up: a failure where CI is set, a loud skip elsewhere."""
+    if is_ci():
+        pytest.fail(f"search node {name}: {error}")
+    pytest.skip(f"search node {name} is NOT tested: {error}")
 
 
 @pytest.fixture(scope="session", params=server_names())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from logagent.analysis.redact import Redactor
 from logagent.errors import StoreUnavailable
-from logagent.evidence import Evidence, EvidenceQuery, Figure, Ledger, State, Verification
+from logagent.evidence import Claim, Evidence, EvidenceQuery, Figure, Ledger, State, Verification
 from logagent.logs import Completeness, LogRecord, RecordId, TimeWindow, iso
 from logagent.query import LogQuery
 from logagent.stores._base import LogStore, Measure, StoreUsage
@@ -44,7 +44,7 @@ def ledger(**states: State) -> Ledger:
     """Four rows, verified unless told otherwise."""
     made = Ledger()
     for name in (LINE, SECOND, CLAIM, AGAINST):
-        row = made.add("count", name, EvidenceQuery("x", HOUR, Figure("count")), value=1)
+        row = made.add(Claim("count", name, EvidenceQuery("x", HOUR, Figure("count")), value=1))
         made.replace(row.checked(Verification(states.get(name, "verified"))))
     return made
 
@@ -197,7 +197,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LogStore]:
 def asked(rows: Sequence[tuple[str, Figure, object]], store: LogStore) -> list[Evidence]:
     made = Ledger()
     for text, figure, value in rows:
-        made.add("count", text, EvidenceQuery(text, HOUR, figure), value=value)
+        made.add(Claim("count", text, EvidenceQuery(text, HOUR, figure), value=value))
     requery(store, made, [*(row.id for row in made), "E99"], NOW)
     return list(made)
 
@@ -241,7 +241,7 @@ def quoted(message: str, number: int = 1, name: str | None = None, *, store: Log
     record = page[number - 1]
     made = Ledger()
     sample = replace(record, message=message, id=RecordId(name or record.id.source, record.id.id))
-    made.add("sample", "a line", EvidenceQuery("", HOUR, Figure("documents")), value=1, samples=(sample,))
+    made.add(Claim("sample", "a line", EvidenceQuery("", HOUR, Figure("documents")), value=1, samples=(sample,)))
     redactor = Redactor("zzzz")
     requery(store, made, ["E1"], NOW, redactor)
     return made.rows["E1"]
@@ -269,7 +269,7 @@ def test_a_quoted_record_that_is_gone_is_contradicted(store: LogStore) -> None:
 
 def test_a_row_without_quotes_stays_unverified(store: LogStore) -> None:
     made = Ledger()
-    made.add("sample", "nothing", EvidenceQuery("", HOUR, Figure("documents")), value=0)
+    made.add(Claim("sample", "nothing", EvidenceQuery("", HOUR, Figure("documents")), value=0))
     requery(store, made, ["E1"], NOW)
     assert made.rows["E1"].verification.state == "unverified"
 
@@ -302,9 +302,9 @@ class DyingStore:
 def test_a_store_that_is_lost_leaves_errors_and_never_a_silent_pass(store: LogStore) -> None:
     made = Ledger()
     for _ in range(60):
-        made.add("count", "errors", EvidenceQuery("level:error", HOUR, Figure("count")), value=10)
+        made.add(Claim("count", "errors", EvidenceQuery("level:error", HOUR, Figure("count")), value=10))
     record = store.search(LogQuery(HOUR), limit=1).records[0]
-    made.add("sample", "line", EvidenceQuery("", HOUR, Figure("documents")), value=1, samples=(record,))
+    made.add(Claim("sample", "line", EvidenceQuery("", HOUR, Figure("documents")), value=1, samples=(record,)))
     requery(DyingStore(store, 1), made, [row.id for row in made], NOW)  # type: ignore[arg-type]
     states = [row.verification.state for row in made]
     assert states == ["verified"] * 50 + ["error"] * 11

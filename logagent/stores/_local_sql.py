@@ -202,8 +202,9 @@ class Compiler:
         sql = self.text(node.field)
         if sql is None:
             return FALSE
-        if node.field == "duration":  # the role counts in ms, whatever the field does
-            return _compared(node, "duration", _required_number)
+        if node.field == "duration" or (node.field == "status" and self.fields.roles.get("status")):
+            # read as numbers when loaded; the duration in ms, whatever the field's unit is
+            return _compared(node, node.field, _required_number)
         if self._type(node.field) == "date":
             return _compared(node, timestamp_sql(sql), _instant)
         if self._type(node.field) in NUMBERS:

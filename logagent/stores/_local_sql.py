@@ -5,8 +5,7 @@ are exact and case-sensitive. Every value is a parameter; field names come only 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -40,17 +39,6 @@ class Condition:
     sql: str
     values: tuple[object, ...] = ()
     costly: bool = False
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Ctrl-C as Ctrl-C: DuckDB stops a statement for it, and then tells a RuntimeError."""
-    try:
-        yield
-    except RuntimeError as error:
-        if "interrupted" not in str(error):
-            raise
-        raise KeyboardInterrupt from error
 
 
 TRUE = Condition("true")

@@ -27,10 +27,11 @@ from logagent.stores._base import (
     Timeline,
     TopValues,
 )
+from logagent.stores._local_interrupt import interruptibly
 from logagent.stores._local_load import Loader, Table
 from logagent.stores._local_rows import Rows
 from logagent.stores._local_sources import Opened, open_sources
-from logagent.stores._local_sql import Compiler, Condition, both, interruptible
+from logagent.stores._local_sql import Compiler, Condition, both
 
 if TYPE_CHECKING:
     from logagent.stores._duckdb import DuckDBPyConnection
@@ -197,8 +198,7 @@ class LocalStore:
             def run(what: str, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
                 started = time.perf_counter()
                 try:
-                    with interruptible():
-                        return cursor.execute(sql, list(values)).fetchall()
+                    return interruptibly(cursor, lambda: cursor.execute(sql, list(values)).fetchall())
                 except duckdb.Error as error:
                     raise StoreQueryError(f"the embedded store refused the query: {error}") from error
                 finally:
@@ -261,8 +261,7 @@ def open_local(options: LocalOptions) -> LocalStore:
         connection = duckdb.connect(":memory:")
         try:
             loader = Loader(connection, options.field_overrides, options.zone, options.timestamp_shift)
-            with interruptible():
-                table = loader.load(opened.files)
+            table = interruptibly(connection, lambda: loader.load(opened.files))
             for setting in ("enable_external_access=false", "lock_configuration=true"):
                 connection.execute(f"SET {setting}")
         except BaseException:

@@ -1,6 +1,6 @@
 """What an answer says of itself: completeness (elasticsearch.md 3), totals and keys."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from logagent.logs import Completeness
@@ -22,6 +22,16 @@ def completeness_of(body: Mapping[str, Any]) -> Completeness:
         timed_out=bool(body.get("timed_out")),
         reasons=_reasons(shards.get("failures") or ()),
     )
+
+
+def without_others(body: Mapping[str, Any], only: Collection[str]) -> Mapping[str, Any]:
+    """An answer about these indices alone: what failed in others, which were not to be looked into, is no failure."""
+    shards = body.get("_shards") or {}
+    failures = shards.get("failures") or ()
+    if not failures or any(failure.get("index", "") in ("", *only) for failure in failures):
+        return body
+    found = int(shards.get("successful", 0)) + int(shards.get("failed", 0))
+    return {**body, "_shards": {**shards, "successful": found, "failed": 0, "failures": []}}
 
 
 def merged(parts: Iterable[Completeness]) -> Completeness:

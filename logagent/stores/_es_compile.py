@@ -111,10 +111,22 @@ class Compiler:
     def _value(self, node: Term | Phrase, choice: FieldChoice, form: Form) -> Clause:
         if self._is_message(node) and not form.kinds & TEXTS:
             return self._contains(node.value, choice, form)
-        if self._is_message(node) or not form.exact:
-            return {"match_phrase": {choice.name: {"query": node.value}}}
+        if self._is_message(node):
+            return _phrase(choice.name, node.value)
+        if not form.exact:
+            return self._by_words(node.value, choice)
         value = _value(node.value, form.kinds)
         return NOTHING if value is None else {"term": {form.exact: {"value": value}}}
+
+    def _by_words(self, value: str, choice: FieldChoice) -> Clause:
+        """A value of a text without a keyword: its words, but none of the longer values known to hold them."""
+        words = _words(value)
+        longer = [
+            one for one in self._fields.shown.get(choice.name, ()) if words != _words(one) and words in _words(one)
+        ]
+        phrases = [_phrase(choice.name, one) for one in longer[:_MOST_TERMS]]
+        found = _phrase(choice.name, value)
+        return {"bool": {"filter": [found], "must_not": phrases}} if phrases else found
 
     def _contains(self, value: str, choice: FieldChoice, form: Form) -> Clause:
         """A word in a message that is only a keyword: read all its values, where there are not too many."""
@@ -182,7 +194,7 @@ class Compiler:
 
     def _level_values(self, values: list[str], choice: FieldChoice, form: Form) -> list[Clause]:
         if not form.exact:
-            return [{"match_phrase": {choice.name: {"query": value}}} for value in values]
+            return [_phrase(choice.name, value) for value in values]
         return [one_of(values, form)] if values else []
 
     def _without_levels(self, wanted: list[Severity]) -> Clause:
@@ -231,6 +243,16 @@ def any_of(clauses: list[Clause]) -> Clause:
     if not clauses:
         return NOTHING
     return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
+
+
+def _phrase(name: str, text: str) -> Clause:
+    return {"match_phrase": {name: {"query": text}}}
+
+
+def _words(text: str) -> str:
+    """The words of a value, so that one value may be looked for in another."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return f" {' '.join(words)} "
 
 
 def _value(text: str, kinds: frozenset[str]) -> object:

@@ -28,6 +28,7 @@ from logagent.stores._es_typing import (
     with_levels,
 )
 from logagent.stores._es_values import by_request, counts_of, parts_of, terms
+from logagent.stores._es_words import random_values, shown_in, word_notes
 
 
 class Probe(Protocol):
@@ -115,8 +116,10 @@ class Describer:
         time = self._time_field(fields, samples)
         newest = self._newest(time, fields)
         fields = self._with_new_names(caps, fields, newest)
-        stats, levels = self._stats(time, fields, newest)
-        resolved = self._resolved(fields, samples + newest.values, stats, levels)
+        recent = self._recent(time, newest)
+        stats, levels = self._stats(time, fields, recent)
+        resolved = self._resolved(fields, samples + newest.values, stats, levels, recent)
+        self._notes += word_notes(resolved)
         return Described(self._description(server, resolved.map, newest, stats), resolved)
 
     def _server(self, url: str) -> Server:
@@ -218,7 +221,7 @@ class Describer:
         )
 
     def _stats(
-        self, time: str, fields: ClusterFields, newest: "_Newest"
+        self, time: str, fields: ClusterFields, recent: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], dict[str, Mapping[str, int]]]:
         """Coverage of candidates, sources and strange times, and the values of levels, in one request.
 
@@ -243,14 +246,18 @@ class Describer:
             "has": {"filters": {"filters": {name: exists_in(name, fields) for name in wanted}}},
         }
         requests[()].update(aggs)
-        body: dict[str, Any] = {"size": 0, "track_total_hits": True}
-        if newest.total > _READ_ALL and newest.last is not None:
-            since = min(newest.last, self._now) - timedelta(days=1)
-            body["query"] = {"range": {time: {"gte": stamp(since), "format": "strict_date_optional_time"}}}
+        body = {"size": 0, "track_total_hits": True, "query": recent}
         asked = "coverage of fields, levels, sources"
         answers = [self._search(asked, {**body, "aggs": parts}, only) for only, parts in requests.items()]
         self._seen += map(completeness_of, answers)
         return answers[0], {name: counts_of(parts_of(number, answers)) for number, name in enumerate(levels)}
+
+    def _recent(self, time: str, newest: "_Newest") -> dict[str, Any]:
+        """All events, or those of the last day where there are too many."""
+        if newest.total <= _READ_ALL or newest.last is None:
+            return {"bool": {}}
+        since = min(newest.last, self._now) - timedelta(days=1)
+        return {"range": {time: {"gte": stamp(since), "format": "strict_date_optional_time"}}}
 
     def _resolved(
         self,
@@ -258,6 +265,7 @@ class Describer:
         samples: Sequence[Mapping[str, Any]],
         stats: Mapping[str, Any],
         seen: LevelCounts,
+        recent: Mapping[str, Any],
     ) -> ClusterFields:
         total = total_of(stats)[0]
         has = ((stats.get("aggregations") or {}).get("has") or {}).get("buckets") or {}
@@ -265,14 +273,21 @@ class Describer:
         infos = infos_of(fields, samples, coverage)
         infos = [info for info in infos if info.type not in DATES or info.name not in fields.forms]
         shown = resolve(with_levels(infos, seen), self._overrides)
-        levels = levels_of(shown, fields, samples, seen)
+        documents = [*samples, *self._random(replace(fields, map=shown), recent)]
+        levels = levels_of(shown, fields, documents, seen)
         total_levels: dict[Severity, dict[str, None]] = {}
         for known in levels.values():
             for severity, values in known.items():
                 total_levels.setdefault(severity, {}).update(dict.fromkeys(values))
         names = {info.name: info.type for info in infos}
         found = replace(shown, levels={one: tuple(total_levels[one]) for one in sorted(total_levels)}, names=names)
-        return fetchable(replace(fields, map=found, levels=levels), samples)
+        mapped = replace(fields, map=found, levels=levels)
+        return fetchable(replace(mapped, shown=shown_in(mapped, documents)), samples)
+
+    def _random(self, fields: ClusterFields, recent: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Values of random documents where a field of a role is no keyword; one request more if there is such one."""
+        body = random_values(fields, recent)
+        return [values_of(hit) for hit in hits_of(self._search("values without a keyword", body))] if body else []
 
     def _description(self, server: Server, found: FieldMap, newest: "_Newest", stats: Mapping[str, Any]) -> Description:
         aggs = stats.get("aggregations") or {}

@@ -10,6 +10,8 @@ TEXTS = frozenset({"text", "match_only_text", "annotated_text", "search_as_you_t
 INTEGERS = frozenset({"long", "integer", "short", "byte", "unsigned_long"})
 NUMBERS = INTEGERS | {"double", "float", "half_float", "scaled_float"}
 DATES = frozenset({"date", "date_nanos"})
+PROSE = ("message", "error_message", "stack")
+"""Roles whose values are searched by words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class ClusterFields:
     """Text field -> its keyword sub-field, or "" where it has none or has `forms`."""
     forms: Mapping[str, tuple[Form, ...]] = field(default_factory=dict)
     """Fields that differ between indices -> their forms."""
+    shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Values that documents show of a field that some index holds as analysed text only."""
     levels: Mapping[str, Mapping[Severity, tuple[str, ...]]] = field(default_factory=dict)
     source_names: tuple[str, ...] = ()
     """Names to ask `_source` for."""
@@ -77,8 +81,19 @@ class ClusterFields:
 
     def exact_forms(self, name: str) -> list[tuple[FieldChoice, Form]]:
         """What to aggregate for a role or name; none where some index holds it as analysed text only."""
-        found = [(choice, form) for choice in self.choices(name) for form in self.forms_of(choice)]
-        return found if all(form.exact for _, form in found) else []
+        choices = self.choices(name)
+        if any(self.words_only(choice) for choice in choices):
+            return []
+        return [(choice, form) for choice in choices for form in self.forms_of(choice)]
+
+    def words_only(self, choice: FieldChoice) -> list[Form]:
+        """The forms of a field that are analysed text without a keyword: nothing filters or groups them exactly."""
+        return [form for form in self.forms_of(choice) if not form.exact]
+
+    def is_prose(self, name: str) -> bool:
+        """Whether a role or name (or no name: the message) is text of the log, which is searched by its words."""
+        named = any(choice.name == name for role in PROSE for choice in self.map.roles.get(role, ()))
+        return not name or named or self.map.role_of(name) in PROSE
 
     def alone(self, form: Form) -> tuple[str, ...]:
         """The indices that a request which aggregates this form has to itself: others cannot aggregate the name."""

@@ -211,24 +211,40 @@ class Figures:
     def _sampled(
         self, query: LogQuery, names: Sequence[str], size: int, seen: list[Completeness]
     ) -> dict[str, FieldCounts]:
-        """Fields of text without a keyword: values counted in a sample (exact where all matches fit in it)."""
+        """Fields of text without a keyword: values that a sample shows, each then counted in all matches.
+
+        Exact where all matches fit into the sample; of a text of the log the counts are estimates.
+        """
         sample = self.reading.sample(query, limit=PAGE_LIMIT, seed=0)
         seen.append(sample.completeness)
         scale = sample.total / len(sample.rows) if sample.rows else 0.0
+        columns = {name: Counter(filter(None, (self._text(row.record, name) for row in sample.rows))) for name in names}
+        tops = {name: column.most_common(size) for name, column in columns.items()}
+        again = [name for name in names if not sample.exact and not self.fields.is_prose(name)]
+        counted = self._counted(query, [(name, value) for name in again for value, _ in tops[name]], seen)
         found = {}
         for name in names:
-            texts = [self._text(row.record, name) for row in sample.rows]
-            counts = Counter(text for text in texts if text)
-            top = counts.most_common(size)
-            other = counts.total() - sum(count for _, count in top)
+            values = [TermCount(value, counted.get((name, value), round(count * scale))) for value, count in tops[name]]
+            missing = round((len(sample.rows) - columns[name].total()) * scale)
             found[name] = FieldCounts(
                 field=name,
-                values=tuple(TermCount(value, round(count * scale)) for value, count in top),
-                other=round(other * scale),
-                missing=round((len(texts) - counts.total()) * scale),
+                values=tuple(sorted(values, key=lambda one: -one.count)),
+                other=max(0, sample.total - missing - sum(one.count for one in values)),
+                missing=missing,
                 approximate=not sample.exact,
             )
         return found
+
+    def _counted(
+        self, query: LogQuery, wanted: Sequence[tuple[str, str]], seen: list[Completeness]
+    ) -> dict[tuple[str, str], int]:
+        """How many matches have each of these values, by (field, value)."""
+        if not wanted:
+            return {}
+        asked = [Measure(replace(query, node=conjunction(query.node, Phrase(name, value)))) for name, value in wanted]
+        answer = self.count(asked)
+        seen.append(answer.completeness)
+        return {key: one.value for key, one in zip(wanted, answer.values, strict=True) if isinstance(one.value, int)}
 
     def _text(self, record: LogRecord, name: str) -> str:
         role = self.fields.map.role_of(name)
@@ -242,25 +258,14 @@ class Figures:
     def _with_baseline(
         self, query: LogQuery, rows: Sequence[FieldCounts], seen: list[Completeness]
     ) -> list[FieldCounts]:
-        wanted = [(place, value.value) for place, row in enumerate(rows) for value in row.values]
-        measures = [
-            Measure(replace(query, node=conjunction(query.node, Phrase(rows[place].field, value))))
-            for place, value in wanted
-        ]
-        if not measures:
-            return list(rows)
-        answer = self.count(measures)
-        seen.append(answer.completeness)
-        counts = {key: one.value for key, one in zip(wanted, answer.values, strict=True)}
+        wanted = [(row.field, value.value) for row in rows for value in row.values]
+        counts = self._counted(query, wanted, seen)
         return [
             replace(
                 row,
-                values=tuple(
-                    replace(value, baseline=found if isinstance(found := counts[place, value.value], int) else 0)
-                    for value in row.values
-                ),
+                values=tuple(replace(one, baseline=counts.get((row.field, one.value), 0)) for one in row.values),
             )
-            for place, row in enumerate(rows)
+            for row in rows
         ]
 
 

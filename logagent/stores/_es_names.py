@@ -6,14 +6,12 @@ from typing import Any
 
 from logagent.fields import ECS
 from logagent.schemas import schemas
-from logagent.stores._es_fields import ClusterFields, parents
+from logagent.stores._es_fields import PROSE, ClusterFields, parents
 
 _LONGEST_FIELDS = 3_600
 """Bytes of field names in one URL; a request line may have 4,096."""
 _MOST_NAMES = 300
 _MOST_CANDIDATES = 100
-_PROSE = ("message", "error_message", "stack")
-"""Roles whose values are searched by words."""
 _KEY_ROLES = ("severity", "service", "message", "error_type", "trace_id", "status", "host", "pod", "stack")
 
 
@@ -70,7 +68,7 @@ def role_candidates(fields: ClusterFields) -> list[str]:
 
 def keyword_missing(fields: ClusterFields) -> dict[str, dict[str, Any]]:
     """By name of a text that may play a role: the clause for a value that its keyword sub-field does not have."""
-    prose = {name for role in _PROSE for name in names_of_role(role, fields)}
+    prose = {name for role in PROSE for name in names_of_role(role, fields)}
     subs = {name: fields.exact.get(name, "") for name in role_candidates(fields) if name not in prose}
     return {
         name: {"bool": {"filter": [exists_in(name, fields)], "must_not": [exists_in(sub, fields)]}}

@@ -74,7 +74,7 @@ def levels_of(
     levels = {}
     for choice in found.roles.get("severity", ()):
         counts = dict(seen.get(choice.name, {}))
-        if not counts or not all(form.exact for form in fields.forms_of(choice)):
+        if not counts or fields.words_only(choice):
             for values in samples:  # text without a keyword: what the documents show
                 text = as_text(values.get(choice.name))
                 counts.update({text: counts.get(text, 0) + 1} if text else {})

@@ -11,7 +11,7 @@ from logagent.evidence import Claim, Figure
 from logagent.fields import FieldMap
 from logagent.logs import Severity, TermCount, TimeWindow
 from logagent.query import Node, Phrase, conjunction
-from logagent.stores._base import Measure
+from logagent.stores._base import FieldCounts, Measure
 from logagent.tools import get_log_patterns
 from logagent.tools._asked import Asked, ask, cited, number, span
 from logagent.tools._base import Answer, RangeArgs, Row, Tool, ToolContext
@@ -53,7 +53,7 @@ def get_error_stats(args: ErrorStatsArgs, context: ToolContext) -> Answer:
     compared = window is not None
     rows = [_total_row(asked, total, before if compared else None)]
     rows += [_row(term, role, args.group_by, asked, compared=compared) for term in values]
-    return Answer(head, tuple(rows), _rest(counts.other, counts.missing, args.group_by))
+    return Answer(head, tuple(rows), _rest(counts, args.group_by))
 
 
 def _failing(asked: Asked, fields: FieldMap) -> Asked:
@@ -109,9 +109,11 @@ def _total_row(asked: Asked, total: int, before: int | None) -> Row:
     return Row(f"{_figures(total, before)} | all failing", claim=claim)
 
 
-def _rest(other: int, missing: int, group: str) -> str:
-    parts = [f"{number(other)} more in other values"] if other else []
-    parts += [f"{number(missing)} have no {group}"] if missing else []
+def _rest(counts: FieldCounts, group: str) -> str:
+    about = "about " if counts.approximate else ""
+    parts = [f"{about}{number(counts.other)} more in other values"] if counts.other else []
+    parts += [f"{about}{number(counts.missing)} have no {group}"] if counts.missing else []
+    parts += ["values may be missing from this list"] if counts.approximate else []
     return "; ".join([*parts, "more: add service:… or group_by message"] if parts else [])
 
 

@@ -128,7 +128,7 @@ def mixed(node: Server, name: str, service: dict[str, object], services: dict[st
     properties = {"@timestamp": {"type": "date"}, "message": TEXT, "level": KEYWORD, "service": service, **more}
     node.create(name, mappings={"properties": properties})
     lines = [
-        {"@timestamp": at(n), "message": f"m {n}", "level": "INFO" if n else "ERROR", "service": value}
+        {"@timestamp": at(n / 2), "message": f"m {n}", "level": "INFO" if n else "ERROR", "service": value}
         for value, amount in services.items()
         for n in range(amount)
     ]
@@ -190,16 +190,29 @@ def test_indices_with_text_alone_are_matched_by_words_and_their_values_called_ap
 ) -> None:
     mixed(node, f"{prefix}a", KEYWORD, SERVICES)
     mixed(node, f"{prefix}b", BOTH, SERVICES)
-    mixed(node, f"{prefix}c", TEXT, {"order-api": 10, "TaxAPI": 2})
+    mixed(node, f"{prefix}c", TEXT, {"order-api": 10, "order-api-v2": 1, "TaxAPI": 2})
     with opened(node, f"{prefix}*") as store:
         assert count(store, Phrase("service", "order-api")) == 70
         assert count(store, Phrase("service", "TaxAPI")) == 8
-        assert count(store, Phrase("service", "order")) == 18  # 8 exactly, and 10 of the text by its word
+        assert count(store, Phrase("service", "order")) == 8  # longer values that documents show are left out
+        assert count(store, Phrase("service", "api v2")) == 0
         top = store.top_values(query(), ["service"], size=2).fields[0]
-        assert [(value.value, value.count) for value in top.values] == [("order-api", 70), ("order-api-v2", 14)]
+        assert [(value.value, value.count) for value in top.values] == [("order-api", 70), ("order-api-v2", 15)]
         with pytest.raises(StoreQueryError):
             store.count([Measure(query(), "distinct", "service")])
-        assert any("service" in note and "1 of 3" in note for note in store.describe().notes)
+        assert [note for note in store.describe().notes if f"service (service) has no keyword in {prefix}c:" in note]
+
+
+def test_values_of_a_text_beyond_one_page_are_counted_and_not_scaled(node: Server, prefix: str) -> None:
+    mixed(node, f"{prefix}a", TEXT, {"order-api": 5_000, "order-api-v2": 3_000, "tax": 11})
+    with opened(node, f"{prefix}*") as store:
+        top = store.top_values(query(), ["service"], size=2, baseline=HOUR).fields[0]
+        assert [(one.value, one.count, one.baseline) for one in top.values] == [
+            ("order-api", 5_000, 5_000),
+            ("order-api-v2", 3_000, 3_000),
+        ]
+        assert top.approximate
+        assert any("has no keyword in any index" in note for note in store.describe().notes)
 
 
 def test_a_keyword_sub_field_that_only_some_indices_have_hides_no_event(node: Server, prefix: str) -> None:
@@ -252,7 +265,7 @@ def test_a_mixed_service_is_exact_behind_an_alias_and_keeps_the_filter_of_the_al
     mixed(node, f"{prefix}b", KEYWORD, SERVICES)
     mixed(node, f"{prefix}a", BOTH, SERVICES)
     alias = f"{prefix}alias"
-    only = {"range": {"@timestamp": {"gte": at(1)}}}
+    only = {"range": {"@timestamp": {"gte": at(0.5)}}}
     actions = [{"add": {"index": f"{prefix}{name}", "alias": alias, "filter": only}} for name in "ab"]
     node.request("POST", "/_aliases", {"actions": actions})
     with opened(node, alias) as store:

@@ -191,7 +191,8 @@ class KibanaSettings(_Section):
 class CaseSettings(_Section):
     """Saved investigations."""
 
-    keep_days: int = Field(30, ge=1)
+    keep_days: int = Field(30, ge=0)
+    """Older cases are deleted when a run is saved; 0 keeps all."""
     folder: str = ""
     """Empty: `cases` in the state folder; `Paths.cases` is what counts."""
 

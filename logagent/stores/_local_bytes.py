@@ -109,6 +109,20 @@ def decoded(source: Path, target: Path) -> str:
     return encoding
 
 
+def unwound(source: Path, target: Path) -> bool:
+    """Whether lines end with a carriage return alone; such a text is written to `target` with line feeds."""
+    with source.open("rb") as file:
+        head = file.read(_HEAD)
+    if b"\r" not in head or b"\n" in head:
+        return False
+    with (
+        source.open("r", encoding="utf-8", errors="surrogateescape", newline=None) as text,
+        target.open("w", encoding="utf-8", errors="surrogateescape", newline="") as out,
+    ):
+        shutil.copyfileobj(text, out, _BLOCK)
+    return True
+
+
 def _encoding(head: bytes) -> str:
     for mark, wide in _WIDE.items():
         if head.startswith(mark):

@@ -134,11 +134,11 @@ class Loader:
                 _sources(child, key, quoted(key), sources)
         if len(sources) > MOST_FIELDS:
             self._notes.append(f"{len(sources):,} different fields; the first {MOST_FIELDS:,} were read")
-        kept = list(sources.items())[:MOST_FIELDS]
-        return [
-            _Column(name, f"f{index}", found[0] if len(found) == 1 else f"coalesce({', '.join(found)})")
-            for index, (name, found) in enumerate(kept)
-        ]
+        columns = []
+        for index, (name, found) in enumerate(list(sources.items())[:MOST_FIELDS]):
+            source = found[0] if len(found) == 1 else f"coalesce({', '.join(found)})"
+            columns.append(_Column(name, f"f{index}", _unlisted(source) if _has_arrays(shape, name) else source))
+        return columns
 
     def _insert(
         self, files: Sequence[JsonLines], shape: Shape, columns: Sequence[_Column], guess: FieldMap
@@ -351,6 +351,13 @@ def _flatten(shape: Shape, prefix: str, seen: dict[str, Shape]) -> None:
             seen.setdefault(prefix + key, child)
         if child.children:
             _flatten(child, f"{prefix}{key}.", seen)
+
+
+def _unlisted(sql: str) -> str:
+    """A list of one value as that value, as a search server takes it; longer lists and lists of objects stay."""
+    json = f"TRY_CAST(CASE WHEN {sql} LIKE '[%' THEN {sql} END AS JSON)"
+    single = f"json_array_length({json}) = 1 AND json_type({json}, '$[0]') NOT IN ('OBJECT', 'ARRAY')"
+    return f"CASE WHEN {single} THEN {json} ->> '$[0]' ELSE {sql} END"
 
 
 def _has_arrays(shape: Shape, name: str) -> bool:

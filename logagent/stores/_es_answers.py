@@ -28,7 +28,7 @@ def without_others(body: Mapping[str, Any], only: Collection[str]) -> Mapping[st
     """An answer about these indices alone: what failed in others, which were not to be looked into, is no failure."""
     shards = body.get("_shards") or {}
     failures = shards.get("failures") or ()
-    if not failures or any(failure.get("index", "") in ("", *only) for failure in failures):
+    if not failures or any((failure.get("index") or "") in ("", *only) for failure in failures):
         return body
     found = int(shards.get("successful", 0)) + int(shards.get("failed", 0))
     return {**body, "_shards": {**shards, "successful": found, "failed": 0, "failures": []}}

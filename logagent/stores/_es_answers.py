@@ -26,12 +26,20 @@ def completeness_of(body: Mapping[str, Any]) -> Completeness:
 
 def without_others(body: Mapping[str, Any], only: Collection[str]) -> Mapping[str, Any]:
     """An answer about these indices alone: what failed in others, which were not to be looked into, is no failure."""
-    shards = body.get("_shards") or {}
-    failures = shards.get("failures") or ()
-    if not failures or any((failure.get("index") or "") in ("", *only) for failure in failures):
+    shards, clusters = body.get("_shards") or {}, body.get("_clusters") or {}
+    if not _is_elsewhere(shards, only):
         return body
     found = int(shards.get("successful", 0)) + int(shards.get("failed", 0))
-    return {**body, "_shards": {**shards, "successful": found, "failed": 0, "failures": []}}
+    details = clusters.get("details") or {}
+    if details:
+        clusters = {"details": {name: one for name, one in details.items() if not _is_elsewhere(one, only)}}
+    return {**body, "_clusters": clusters, "_shards": {**shards, "successful": found, "failed": 0, "failures": []}}
+
+
+def _is_elsewhere(part: Mapping[str, Any], only: Collection[str]) -> bool:
+    """Whether something failed, and all of it in other indices than these."""
+    failures = part.get("failures") or ()
+    return bool(failures) and all((failure.get("index") or "") not in ("", *only) for failure in failures)
 
 
 def merged(parts: Iterable[Completeness]) -> Completeness:

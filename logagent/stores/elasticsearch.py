@@ -201,7 +201,7 @@ class ElasticsearchStore:
         if only:
             sent["query"] = within(only, body.get("query", {"bool": {}}))
             params["pre_filter_shard_size"] = "1"
-        if any(":" in name for name in only):  # or a remote cluster with a single shard would skip nothing
+        if only and any(":" in name for name in names):  # or a remote cluster with a single shard would skip nothing
             params["ccs_minimize_roundtrips"] = "false"
         path = f"/{','.join(names)}/_search"
         if not only:

@@ -100,6 +100,11 @@ def test_failures_of_indices_that_were_not_asked_are_none_and_all_others_count()
     foreign = {"index": "b", "shard": 0, "reason": {"type": "illegal_argument_exception"}}
     alone = without_others({"_shards": {**shards, "failures": [foreign]}}, ("a",))
     assert completeness_of(alone).complete
+    down = {"status": "skipped", "failures": [{"shard": -1, "index": None}]}
+    for details, missing in (({}, ()), ({"eu": down}, ("eu",))):
+        clusters = {"failed": 1, "details": {"(local)": {"status": "failed", "failures": [foreign]}, **details}}
+        found = without_others({"_shards": {**shards, "failures": [foreign]}, "_clusters": clusters}, ("a",))
+        assert completeness_of(found).clusters_skipped == missing
     for failure in ({**foreign, "index": "a"}, {**foreign, "index": None}):
         both = without_others({"_shards": {**shards, "failures": [foreign, failure]}}, ("a",))
         assert not completeness_of(both).complete

@@ -106,8 +106,7 @@ class Loader:
         self._recompute(columns, guess, fields)
         ordered = self._order_untimed()
         idents = {column.name: column.ident for column in columns}
-        arrays = frozenset(column.name for column in columns if _has_arrays(shape, column.name))
-        return Table(fields, idents, ranges, arrays, self._notes, ordered)
+        return Table(fields, idents, ranges, _array_names(shape), self._notes, ordered)
 
     def _scan_keys(self, file: JsonLines, shape: Shape) -> None:
         """Look for keys in all lines, where the sample did not hold the whole file."""
@@ -134,10 +133,10 @@ class Loader:
                 _sources(child, key, quoted(key), sources)
         if len(sources) > MOST_FIELDS:
             self._notes.append(f"{len(sources):,} different fields; the first {MOST_FIELDS:,} were read")
-        columns = []
+        columns, arrays = [], _array_names(shape)
         for index, (name, found) in enumerate(list(sources.items())[:MOST_FIELDS]):
             source = found[0] if len(found) == 1 else f"coalesce({', '.join(found)})"
-            columns.append(_Column(name, f"f{index}", _unlisted(source) if _has_arrays(shape, name) else source))
+            columns.append(_Column(name, f"f{index}", _unlisted(source) if name in arrays else source))
         return columns
 
     def _insert(
@@ -360,10 +359,11 @@ def _unlisted(sql: str) -> str:
     return f"CASE WHEN {single} THEN {json} ->> '$[0]' ELSE {sql} END"
 
 
-def _has_arrays(shape: Shape, name: str) -> bool:
+def _array_names(shape: Shape) -> frozenset[str]:
+    """Fields that hold a list in some record."""
     seen: dict[str, Shape] = {}
     _flatten(shape, "", seen)
-    return "array" in seen[name].kinds
+    return frozenset(name for name, found in seen.items() if "array" in found.kinds)
 
 
 def _chosen(fields: FieldMap) -> object:

@@ -165,6 +165,16 @@ def test_a_service_that_is_a_keyword_here_and_text_there_is_exact_in_both(node: 
         assert {value.value: value.count for value in errors.values} == dict.fromkeys(SERVICES, 2)
 
 
+def test_more_values_of_a_mixed_field_than_are_listed_are_counted_about(node: Server, prefix: str) -> None:
+    for name, kind in (("a", BOTH), ("b", KEYWORD)):
+        mixed(node, f"{prefix}{name}", KEYWORD, {"web": 1}, job=kind)
+        node.load(f"{prefix}{name}", [{"@timestamp": at(n / 9), "job": f"{name}-{n}"} for n in range(3_100)])
+    with opened(node, f"{prefix}*") as store:
+        found = store.count([Measure(query(), "distinct", "job")]).values[0]
+        assert found.approximate
+        assert found.value == pytest.approx(6_200, rel=0.05)
+
+
 def test_a_window_with_no_event_in_any_index_of_a_mixed_service_is_empty_and_complete(
     node: Server, prefix: str
 ) -> None:
@@ -466,7 +476,9 @@ def test_a_field_that_is_keyword_here_and_number_there_does_not_fail(node: Serve
     node.load(f"{prefix}b", [line(2, "b", code=17)])
     with opened(node, f"{prefix}*") as store:
         top = store.top_values(query(), ["code"], size=5)
-        assert {value.value for value in top.fields[0].values} == {"E17", "17"}
+        assert {value.value: value.count for value in top.fields[0].values} == {"E17": 1, "17": 1}
+        assert not top.fields[0].approximate
+        assert [count(store, Phrase("code", value)) for value in ("17", "E17", "E1")] == [1, 1, 0]
         assert top.completeness.complete
         assert store.search(query(), limit=5).completeness.complete
 

@@ -26,17 +26,18 @@ def filtered_by_words(fields: ClusterFields) -> list[tuple[str, FieldChoice]]:
 
 
 def word_notes(fields: ClusterFields) -> list[str]:
-    """What to say of the fields that are no keyword everywhere."""
-    notes = []
-    for role, choice in filtered_by_words(fields):
+    """What to say of the fields that are no keyword everywhere, those of the same indices together."""
+    names: dict[str, dict[str, None]] = {}
+    for _, choice in filtered_by_words(fields):
         indices = [index for form in fields.words_only(choice) for index in form.indices]
         more = f" and {len(indices) - _NAMED} more" if len(indices) > _NAMED else ""
         where = f"in {', '.join(indices[:_NAMED])}{more}" if indices else "in any index"
-        notes.append(
-            f"{choice.name} ({role}) has no keyword {where}: filters match its words there "
-            "(order-api may find order-api-v2 too), and the list of its values comes from a sample."
-        )
-    return notes
+        names.setdefault(where, {})[choice.name] = None
+    return [
+        f"No keyword {where} of {', '.join(found)}: filters match words there (order-api may find order-api-v2 too), "
+        "and the list of values comes from a sample."
+        for where, found in names.items()
+    ]
 
 
 def random_values(fields: ClusterFields, recent: Mapping[str, Any]) -> dict[str, Any]:

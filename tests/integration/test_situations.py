@@ -210,7 +210,7 @@ def test_indices_with_text_alone_are_matched_by_words_and_their_values_called_ap
         assert [(value.value, value.count) for value in top.values] == [("order-api", 70), ("order-api-v2", 15)]
         with pytest.raises(StoreQueryError):
             store.count([Measure(query(), "distinct", "service")])
-        assert [note for note in store.describe().notes if f"service (service) has no keyword in {prefix}c:" in note]
+        assert [note for note in store.describe().notes if f"No keyword in {prefix}c of service:" in note]
 
 
 def test_values_of_a_text_beyond_one_page_are_counted_and_not_scaled(node: Server, prefix: str) -> None:
@@ -222,7 +222,7 @@ def test_values_of_a_text_beyond_one_page_are_counted_and_not_scaled(node: Serve
             ("order-api-v2", 3_000, 3_000),
         ]
         assert top.approximate
-        assert any("has no keyword in any index" in note for note in store.describe().notes)
+        assert any("No keyword in any index of service:" in note for note in store.describe().notes)
 
 
 def test_a_keyword_sub_field_that_only_some_indices_have_hides_no_event(node: Server, prefix: str) -> None:

@@ -68,8 +68,7 @@ def compare_windows(args: CompareArgs, context: ToolContext) -> Answer:
         return Answer(f"both empty: {head}")
     values = _values(asked, base, (now, before), context)
     mined = patterns.compare(context.store, asked.query, base)
-    shown = [one for one in mined.patterns if one.change != "steady"][:_PATTERNS]
-    patterns.count(context.store, shown, asked.query, base)
+    shown = patterns.count(context.store, mined.patterns, _PATTERNS, asked.query, base)
     unlike = asked.query.node != base.node  # what the other filter holds has not vanished
     moved = [one for one in shown if one.change not in {"steady", "vanished" if unlike else ""}]
     rows = [_row(one, asked) for one in values[:_ROWS]] + [patterns.row(one, asked.query) for one in moved]

@@ -39,9 +39,14 @@ def lines_of(events: Sequence[Event]) -> tuple[Line, ...]:
 
 def _line(event: Event) -> Line:
     record = event.record
-    text = event.message if record is None else record.message
+    texts = [event.message] if record is None else [record.message, record.error_message]
     service = record.service if record is not None else event.service
-    return Line(service, event.level, record.status if record is not None else None, phrase_text(words(text)))
+    return Line(
+        service,
+        event.level,
+        record.status if record is not None else None,
+        "".join(phrase_text(words(text)) for text in texts),
+    )
 
 
 @dataclass(slots=True)

@@ -16,7 +16,8 @@ from logagent.logs import Completeness, TimeWindow, iso
 from logagent.query import All, LogQuery, Node
 from logagent.tools._base import RangeArgs, ToolContext
 
-QUERY_LENGTH = 200
+QUERY_LENGTH = 600
+"""Most characters of a query that a model writes: a dozen services by name fit."""
 _PATTERN = re.compile(r"[a-z0-9][a-z0-9._*-]{0,199}\Z")
 _NAMED = 8
 

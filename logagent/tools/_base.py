@@ -47,8 +47,8 @@ class RangeArgs(ReadArgs):
 
     query: str | None = Field(
         None,
-        description='field:value, "phrase", wild*, [a TO b], level>=error, AND OR NOT, ( ); service, level, host, '
-        "message, trace_id work on any schema. Default all.",
+        description='field:value, field:(a OR b), "phrase", wild*, [a TO b], level>=error, AND OR NOT, ( ); service, '
+        "level, host, message, trace_id work on any schema; a bare word is a whole word. Default all.",
     )
     start_time: str | None = Field(None, description="ISO 8601 or now-30m. Default: the run's window.")
     end_time: str | None = None

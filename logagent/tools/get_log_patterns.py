@@ -12,7 +12,7 @@ from logagent.tools._nothing import explain
 class PatternArgs(RangeArgs):
     """Arguments of get_log_patterns."""
 
-    size: int = Field(12, ge=1, le=patterns.MOST, description="Default 12, at most 25.")
+    size: int = Field(12, ge=1, le=patterns.MOST)
 
 
 def get_log_patterns(args: PatternArgs, context: ToolContext) -> Answer:

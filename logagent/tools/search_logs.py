@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from logagent.tools._asked import Asked, ask, number
 from logagent.tools._base import Answer, RangeArgs, Tool, ToolContext
@@ -10,33 +10,23 @@ from logagent.tools._nothing import explain
 from logagent.tools._rows import rows
 
 MOST = 100
-_REFUSED_ABOVE = 1_000
 
 
 class SearchLogsArgs(RangeArgs):
     """Arguments of search_logs."""
 
     order: Literal["newest", "oldest"] = Field("newest")
-    size: int = Field(10, description="Default 10, at most 100.")
-
-    @field_validator("size")
-    @classmethod
-    def _in_range(cls, size: int) -> int:
-        if not 1 <= size <= _REFUSED_ABOVE:
-            msg = f"size is 1 to {MOST}"
-            raise ValueError(msg)
-        return size
+    size: int = Field(10, ge=1, le=MOST)
 
 
 def search_logs(args: SearchLogsArgs, context: ToolContext) -> Answer:
     """Read single lines; each becomes a row of evidence that can be cited."""
     asked = ask(args, context)
-    page = context.store.search(asked.query, limit=min(args.size, MOST), order=args.order)
+    page = context.store.search(asked.query, limit=args.size, order=args.order)
     if not page.records:
         return Answer(f"0 matched: {asked.said(page.completeness)}", tail=explain(asked, context))
     total = f"{'' if page.total_is_exact else 'at least '}{number(page.total)} matched"
-    capped = f" (cap {MOST})" if args.size > MOST else ""
-    head = f"{total}, {len(page.records)} shown{capped}, {args.order} first: {asked.said(page.completeness)}"
+    head = f"{total}, {len(page.records)} shown, {args.order} first: {asked.said(page.completeness)}"
     tail = _narrower(asked, context) if page.total > len(page.records) else ""
     return Answer(head, rows(page.records, asked.query), tail)
 

@@ -9,6 +9,7 @@ from inline_snapshot import snapshot
 
 from logagent.logs import LogRecord
 from logagent.query import Scope
+from logagent.tools import ToolRegistry
 from tests.loop.scene import NONCE, POOL, REACH, WINDOW, call, context, incident, shown
 from tests.loop.stores import ListStore, record
 
@@ -57,16 +58,55 @@ def test_of_a_giant_only_the_start_is_shown_and_soon() -> None:
 def test_five_hundred_lines_are_capped_at_a_hundred_with_a_way_to_narrow() -> None:
     records = [record(601 + at / 10, f"job {at} done") for at in range(2_000)]
     result = call(context(ListStore(records)), "search_logs", size=500)
-    assert "2,000 matched, 100 shown (cap 100)" in result.text
+    assert "2,000 matched, 100 shown" in result.text
+    assert "size is at most 100: 100 taken for 500" in result.text.split("\n")[1]
     assert "more: " in result.text
     assert len(result.text) / 4 < 1_700
 
 
-@pytest.mark.parametrize("size", [0, -1, 10**9, True, "many", 2.5])
+@pytest.mark.parametrize("size", [0, -1, True, "many", 2.5])
 def test_a_size_that_makes_no_sense_is_refused_with_the_limit(size: object) -> None:
     result = call(context(), "search_logs", size=size)
     assert result.is_error
     assert "size" in result.text
+
+
+@pytest.mark.parametrize(
+    "tool", [name for name, tool in ToolRegistry().tools.items() if "size" in tool.args.model_fields]
+)
+def test_a_size_above_the_most_is_the_most_and_said(tool: str) -> None:
+    made = context()
+    call(made, "search_logs", size=1)
+    more = {"evidence_id": "E1"} if tool == "get_log_context" else {}
+    for size in (1_000, "1000"):
+        result = call(made, tool, size=size, **more)
+        assert not result.is_error, result.text
+        assert re.search(r"size is at most (\d+): \1 taken for 1000", result.text.split("\n")[1])
+
+
+def test_a_query_may_name_many_services_and_leave_many_out() -> None:
+    names = " OR ".join(["payment-api", *(f"a-service-with-a-long-name-{at}" for at in range(16))])
+    assert 400 < len(names) < 580
+    made = context()
+    assert "24 matched" in call(made, "search_logs", query=f"service:({names}) level:error").text
+    rest = call(made, "search_logs", query=f"NOT service:({names}) level:error").text
+    assert "24 matched" in rest
+    assert "payment-api" not in rest.split("\n", 2)[2]
+
+
+@pytest.mark.parametrize(
+    ("query", "instead"),
+    [
+        ("*settled", "a bare word matches a whole word of the text, in any case, anywhere; write settled or settled*"),
+        ("service:*api", "a field is matched whole: write service:value or service:start*"),
+        ("x" * 601, "it has 601 characters; 600 are allowed"),
+    ],
+)
+def test_a_refused_query_says_what_works_instead(query: str, instead: str) -> None:
+    result = call(context(), "search_logs", query=query)
+    assert result.is_error
+    assert instead in result.text
+    assert "field:(a OR b), NOT field:(a OR b)" in result.text
 
 
 def test_a_size_in_words_is_a_number_where_nothing_is_lost() -> None:
@@ -183,7 +223,7 @@ def test_a_window_in_the_future_is_refused_with_the_reach() -> None:
     assert "may read: 2026-11-30T12:00:00Z to 2026-11-30T12:20:00Z" in result.text
 
 
-@pytest.mark.parametrize("query", ["/(a+)+$/", "*ing", "_exists_:password", "user.*:x", "foo~2", "x" * 201, "a AND"])
+@pytest.mark.parametrize("query", ["/(a+)+$/", "*ing", "_exists_:password", "user.*:x", "foo~2", "x" * 601, "a AND"])
 def test_a_query_outside_the_language_is_refused_with_what_is_allowed(query: str) -> None:
     store = ListStore(incident())
     result = call(context(store), "search_logs", query=query)

@@ -4,7 +4,7 @@ Handlers run in threads and answer raw values (`Answer`). Ids, masks and cuts ar
 in the order of the calls, so that a rerun gives the same prompt.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -48,7 +48,7 @@ class RangeArgs(ReadArgs):
     query: str | None = Field(
         None,
         description='field:value, field:(a OR b), "phrase", wild*, [a TO b], level>=error, AND OR NOT, ( ); service, '
-        "level, host, message, trace_id work on any schema; a bare word is a whole word. Default all.",
+        "level, host, trace_id work on any schema; a bare word is a whole word. Default all.",
     )
     start_time: str | None = Field(None, description="ISO 8601 or now-30m. Default: the run's window.")
     end_time: str | None = None
@@ -59,8 +59,17 @@ class Catalogue(Protocol):
     """The list of mechanisms, as far as tools need it (`analysis.mechanisms.Catalogue`)."""
 
     @property
-    def entries(self) -> Mapping[str, object]:
+    def ids(self) -> Sequence[str]:
         """All ids that a submission may name."""
+        ...
+
+    @property
+    def inferred(self) -> Mapping[str, object]:
+        """Those of them that no line needs to state."""
+        ...
+
+    def near(self, name: str) -> list[str]:
+        """The ids that a name which is none comes nearest to."""
         ...
 
     def mechanism(self, text: str, service: str = "") -> str:

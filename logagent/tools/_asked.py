@@ -45,7 +45,7 @@ class Asked:
         """Window, filter, completeness and notes, for the first line of a result."""
         parts = [f"{self.text}, {span(self.window)}"]
         parts += [] if completeness is None else [complete(completeness)]
-        return "; ".join([*parts, *self.notes])
+        return "; ".join(part for part in (*parts, *self.notes) if part)
 
 
 def ask(args: RangeArgs, context: ToolContext) -> Asked:
@@ -166,10 +166,10 @@ def clock(at: datetime, window: TimeWindow) -> str:
 
 
 def complete(completeness: Completeness) -> str:
-    """`48/48 shards`, or loudly what is missing."""
+    """`48/48 shards`, nothing where there is one source only, or loudly what is missing."""
     if completeness.complete:
         total = completeness.shards_total
-        return f"{total}/{total} shards" if total > 1 else "complete"
+        return f"{total}/{total} shards" if total > 1 else ""
     parts = [f"PARTIAL: {completeness.shards_successful}/{completeness.shards_total} shards answered"]
     parts += ["timed out"] if completeness.timed_out else []
     parts += [f"clusters skipped: {', '.join(completeness.clusters_skipped)}"] if completeness.clusters_skipped else []

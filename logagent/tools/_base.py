@@ -107,6 +107,8 @@ class Answer:
     failed: bool = False
     focus: int | None = None
     """The row the answer is about: where not all fit, those farthest from it are cut."""
+    rest: Callable[[int], str] = lambda _shown: ""
+    """The call that gets what stands behind the first so many rows; "" where nothing does."""
 
 
 @dataclass(slots=True)

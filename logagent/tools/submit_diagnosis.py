@@ -27,8 +27,7 @@ class SubmittedHypothesis(BaseModel):
 
     statement: str = Field(description="What broke and how it leads to the symptom.")
     mechanism: str = Field(
-        description="Id beside the line; without one network.latency, dependency.slow, resource.cpu, code.fault, "
-        "other."
+        description="Id beside the line; without one network.latency, dependency.slow, resource.cpu, code.fault, other."
     )
     entity: Entity | None = Field(None, description="The suspect, values as in results.")
     supporting: list[str] = Field(description="Ids, e.g. E4.")

@@ -41,7 +41,10 @@ def test_what_is_backed_is_accepted_at_once(made: ToolContext) -> None:
         ({"headline": "Checkout fails 30 % of the time"}, '"30 %" is a figure'),
         ({"hypotheses": [hypothesis(supporting=["E77"])]}, "hypothesis 1: E77 was not issued"),
         ({"hypotheses": [hypothesis(supporting=[])]}, "hypothesis 1: no ids"),
-        ({"hypotheses": [hypothesis(mechanism="pool.exausted")]}, "no mechanism 'pool.exausted'; nearest: pool.exhausted"),
+        (
+            {"hypotheses": [hypothesis(mechanism="pool.exausted")]},
+            "no mechanism 'pool.exausted'; nearest: pool.exhausted",
+        ),
         ({"hypotheses": [hypothesis(entity={"service": "billing-api"})]}, "'billing-api' occurs in no result"),
         ({"next_step_ideas": ["a", "b", "c", "d"]}, "next_step_ideas: at most 3"),
         ({"ruled_out": [{"statement": "DNS", "reason": "no line", "ids": []}]}, "ruled_out 1: no ids"),

@@ -22,11 +22,11 @@ def with_last(**changes: object) -> ListStore:
 
 def test_search_logs_shows_key_fields_ids_and_mechanisms() -> None:
     assert shown(call(context(), "search_logs", query="level:error", size=3).text) == snapshot("""\
-48 matched, 3 shown, newest first: level:error, 2026-11-30T12:10:00Z to 12:20:00Z; complete
+48 matched, 3 shown, newest first: level:error, 2026-11-30T12:10:00Z to 12:20:00Z
 E1 12:19:40.500Z order-api node-1 ERROR status 503 trace trace-00* | "POST /orders 503"
 E2 12:19:40.300Z payment-api node-1 ERROR SQLTransientException | pool.exhausted | "HikariPool-1 - Connection is not available, request timed out after 30012ms"
 E3 12:19:20.500Z order-api ERROR status 503 trace trace-00* | "POST /orders 503"
-more: add service:…, a shorter span, or get_timeline / get_error_stats for counts\
+more: the same with end_time 2026-11-30T12:19:20.501Z; or add service:…, a shorter span, or get_timeline / get_error_stats for counts\
 """)
 
 
@@ -117,7 +117,7 @@ def test_nothing_found_says_what_is_near() -> None:
     result = call(context(), "search_logs", query='service:paymentapi "charge settled"')
     assert not result.is_error
     assert shown(result.text) == snapshot("""\
-0 matched: service:paymentapi AND "charge settled", 2026-11-30T12:10:00Z to 12:20:00Z; complete
+0 matched: service:paymentapi AND "charge settled", 2026-11-30T12:10:00Z to 12:20:00Z
 no match in the whole reach 2026-11-30T12:00:00Z to 12:20:00Z either; the window holds 120 other events; no service 'paymentapi' in the run's window; there are: payment-api, order-api\
 """)
 
@@ -129,7 +129,7 @@ def test_nothing_found_names_the_nearest_match_outside_the_window() -> None:
 
 def test_error_stats_count_the_window_against_the_baseline() -> None:
     assert shown(call(context(), "get_error_stats").text) == snapshot("""\
-48 failing of 120 events, base 0; by service (now | base): level>=error OR status:[500 TO 599], 2026-11-30T12:10:00Z to 12:20:00Z; complete; base = 2026-11-30T12:00:00Z to 12:10:00Z
+48 failing of 120 events, base 0; by service (now | base): level>=error OR status:[500 TO 599], 2026-11-30T12:10:00Z to 12:20:00Z; base = 2026-11-30T12:00:00Z to 12:10:00Z
 E1 48 | 0 | all failing
 E2 24 | 0 | payment-api
 E3 24 | 0 | order-api\
@@ -307,11 +307,95 @@ def test_the_pool_line_is_quoted_whole() -> None:
 
 
 def test_a_run_of_alike_lines_tells_the_range_of_its_durations() -> None:
-    records = [record(700 + at, "request completed", duration_ms=float(at * 500), status=200) for at in range(4)]
+    records = [record(700 + at, "request completed", duration_ms=float(at * 500), status=200) for at in range(6)]
     records += [record(710, "request completed", duration_ms=9.0, status=500)]
     text = shown(call(context(ListStore(records)), "search_logs", order="oldest").text)
-    assert 'status 200 0..1,500 ms | "request completed" x 4 until' in text
+    assert 'status 200 0..2,500 ms | "request completed" x 6 until' in text
     assert 'status 500 9 ms | "request completed"' in text
+
+
+@pytest.mark.parametrize(
+    ("lines", "rows"),
+    [
+        ([("a", 100.0), ("a", 150.0), ("a", 200.0)], 1),
+        ([("a", 100.0), ("a", 201.0)], 2),
+        ([("a", None), ("a", None)], 1),
+        ([("a", 100.0), ("b", 100.0)], 2),
+        ([("", 5.0), ("", 5.0), ("", 5_000.0)], 2),
+    ],
+)
+def test_few_alike_lines_are_one_row_only_within_a_request_and_as_long(
+    lines: list[tuple[str, float | None]], rows: int
+) -> None:
+    records = [record(700 + at, "done", trace_id=trace, duration_ms=ms) for at, (trace, ms) in enumerate(lines)]
+    made = context(ListStore([record(650, "begun", trace_id="z"), *records]))
+    assert len(call(made, "search_logs", query="done OR begun").evidence) == rows + 1
+
+
+def test_many_alike_lines_of_several_requests_are_one_row_that_names_some() -> None:
+    records = [record(700 + at, "done", trace_id=f"trace-{at % 4}", duration_ms=10.0 ** (at % 3)) for at in range(12)]
+    text = shown(call(context(ListStore(records)), "search_logs", order="oldest").text)
+    assert '1..100 ms | "done" x 10 until 12:11:49Z, 4 traces: trace-0, trace-1, trace-2' in text
+
+
+def test_one_huge_message_pushes_no_other_row_out() -> None:
+    records = [record(700 + at, f"step {at} " + "x" * 300) for at in range(30)]
+    records[15] = record(715, "huge " + "y" * 16_000)
+    text = shown(call(context(ListStore(records)), "search_logs", size=30).text)
+    rows = [line for line in text.split("\n") if line.startswith("E")]
+    assert len(rows) >= 14
+    assert all(len(line) < 320 for line in rows)
+
+
+def test_a_long_text_that_comes_again_names_the_row_that_has_it() -> None:
+    said = "the charge of the card was refused by the bank of the buyer, who is asked for another card now"
+    records = [record(700 + at, said if at % 2 else f"order {at}") for at in range(6)]
+    text = shown(call(context(ListStore(records)), "search_logs").text)
+    assert text.count(said) == 1
+    assert text.count("same text as E1") == 2
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+def test_rows_that_do_not_fit_are_got_by_the_call_that_is_named(order: str) -> None:
+    records = [record(601 + at * 5, f"job {at:03d} " + "x" * 200) for at in range(110)]
+    made, seen, more = context(ListStore(records)), set(), {}
+    for _ in range(20):
+        text = call(made, "search_logs", order=order, size=100, **more).text
+        assert "complete" not in text
+        seen |= set(re.findall(r"job (\d{3})", text))
+        named = re.search(r"more: the same with (\w+_time) (\S+);", text)
+        if named is None:
+            break
+        assert re.search(r"\d+ of \d+ rows fit", text.split("\n")[1])
+        more = {named[1]: named[2]}
+    assert len(seen) == 110
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+def test_the_lines_of_one_trace_show_the_time_between_them(order: str) -> None:
+    records = [record(700 + at, f"step {at}", trace_id="t-1") for at in (0, 2, 7)]
+    text = shown(call(context(ListStore(records)), "search_logs", query="trace_id:t-1", order=order).text)
+    assert "+s = since the line before" in text.split("\n")[0]
+    assert "+5.000s order-api" in next(line for line in text.split("\n") if "step 7" in line)
+    assert "+2.000s order-api" in next(line for line in text.split("\n") if "step 2" in line)
+    assert "+" not in next(line for line in text.split("\n") if "step 0" in line)
+
+
+def test_what_is_read_again_keeps_its_id() -> None:
+    made = context()
+    first = call(made, "search_logs", query="service:payment-api level:error", size=3)
+    again = call(made, "search_logs", query='"Connection is not available"', size=5)
+    assert first.evidence == again.evidence[:3]
+    counted = call(made, "get_log_patterns", query="service:payment-api")
+    assert call(made, "get_log_patterns", query="service:payment-api", size=20).evidence == counted.evidence
+    assert len(made.ledger) == len({*again.evidence, *counted.evidence})
+
+
+def test_another_figure_for_the_same_query_has_another_id() -> None:
+    made = context()
+    whole = call(made, "get_error_stats")
+    part = call(made, "get_error_stats", end_time="2026-11-30T12:15:00Z")
+    assert not set(whole.evidence) & set(part.evidence)
 
 
 def test_the_place_of_a_service_is_said_once() -> None:

@@ -227,13 +227,16 @@ def _digit(found: re.Match[str]) -> int:
     return ord(found[1]) - ord("a") + 1
 
 
-def row(pattern: Found, query: LogQuery, *, base: bool = True) -> Row:
-    """`spiking 3,904 | 12 | first..last | order-api ERROR`, then the text; its count only where there is no base."""
+def row(pattern: Found, query: LogQuery, *, base: bool = True, told: str = "") -> Row:
+    """`spiking 3,904 | 12 | first..last | order-api ERROR`, then the text; its count only where there is no base.
+
+    `told` is said in place of the change.
+    """
     worst = max(pattern.levels, default=None)
     level = Severity(worst).word.upper() if worst is not None else ""
     ends = [clock(at, query.window) for at in (pattern.first, pattern.last) if at]
     when = "..".join(dict.fromkeys(ends)) or "-"
-    counts = f"{pattern.change} {number(pattern.now)} | {number(pattern.base)}" if base else number(pattern.now)
+    counts = f"{told or pattern.change} {number(pattern.now)} | {number(pattern.base)}" if base else number(pattern.now)
     text = f"{counts} | {when} | {pattern.service} {level}".strip()
     claim = Claim(
         "absence" if pattern.change == "vanished" else "count",

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from logagent.analysis.statistics import quantile
@@ -11,7 +11,7 @@ from logagent.errors import ToolError
 from logagent.evidence import Claim, EvidenceQuery, Figure
 from logagent.fields import FieldMap
 from logagent.logs import Completeness, LogRecord, RecordId, TimeWindow, instant
-from logagent.query import All, Exists, LogQuery, Phrase, conjunction, to_text
+from logagent.query import Exists, LogQuery, Phrase, conjunction, to_text
 from logagent.stores._base import PAGE_LIMIT, LogStore
 from logagent.tools._asked import Asked, clock, number, span
 from logagent.tools._base import Answer, Row, ToolContext
@@ -28,7 +28,8 @@ _NONE = "all"
 _FACTOR, _STEP_MS = 5.0, 50.0
 """Slow is this many times the lower quartile of the stretch compared with, and this much more."""
 _FEW = 5
-"""Samples of a bucket below which their number is told."""
+"""Samples below which their number is told with a bucket, and from which two sides are compared."""
+_NOTICED_MS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,15 @@ class _Group:
         moved = math.log1p(quantile(now, 0.5)) - math.log1p(quantile(self.old, 0.5))
         return max(share, -share / 2) * weight + 0.1 * max(moved, -moved / 2)
 
+    @property
+    def differs(self) -> bool:
+        """Whether enough times on both sides differ noticeably: in how many are slow, or in the median."""
+        if min(len(self.now), len(self.old)) < _FEW:
+            return False
+        medians = sorted((quantile([one.ms for one in self.now], 0.5), quantile(self.old, 0.5)))
+        twice = medians[1] > 2 * medians[0] and medians[1] - medians[0] > _NOTICED_MS
+        return abs(self.change) >= 1 or twice
+
     def _slow(self, times: Iterable[float]) -> int:
         return sum(ms > self.limit for ms in times)
 
@@ -110,12 +120,12 @@ def spent(kind: Spent, split: str, size: int, asked: Asked, context: ToolContext
         raise ToolError(f"no field plays {role} here: measure {kind} cannot be told; leave measure out for counts")
     if kind == "gap" and not split and context.fields.roles.get("service"):
         split = "service"
-    now = _stretch(kind, split, asked, asked.window, context)
+    now = _stretch(kind, split, asked.query, context)
     if not now.times:
         return Answer(f"0 {kind}s: {asked.said(now.completeness)}", tail=explain(asked, context))
     base = base_window(context)
     base = None if base == asked.window else base
-    old = _stretch(kind, split, asked, base, context) if base else None
+    old = _stretch(kind, split, replace(asked.query, window=base), context) if base else None
     groups = _groups(now.times, old.times if old else None, _middle(asked.window))
     ordered = sorted(groups, key=lambda group: (-group.change, -len(group.now), group.name))
     head = _head(kind, split, step, (asked, base), [one for one in (now, old) if one is not None])
@@ -124,6 +134,23 @@ def spent(kind: Spent, split: str, size: int, asked: Asked, context: ToolContext
         for group in ordered[:size]
     )
     return Answer(head, rows, _more(len(ordered), size, split))
+
+
+def moved(asked: Asked, base: LogQuery, size: int, context: ToolContext) -> list[Row]:
+    """The services, or pairs of them, whose times differ most between two queries; none where nothing tells times."""
+    kind = next((kind for kind in _NEEDS if context.fields.roles.get(_NEEDS[kind])), None)
+    if kind is None or not context.fields.roles.get("service"):
+        return []
+    now, old = (_stretch(kind, "service", query, context) for query in (asked.query, base))
+    groups = [one for one in _groups(now.times, old.times, 0.0) if one.differs]
+    groups.sort(key=lambda group: (-abs(group.change), group.name))
+    return [_compared(group, kind, asked) for group in groups[:size]]
+
+
+def _compared(group: _Group, kind: Spent, asked: Asked) -> Row:
+    figures = f"A {group.figures([one.ms for one in group.now])} | B {group.figures(group.old)}"
+    text = f"{kind} ms {group.name}: {figures} (slow > {number(group.limit)} ms)"
+    return Row(text, claim=_claim(group, asked, "service" if kind == "duration" else "", figures))
 
 
 def _more(all_of_them: int, size: int, split: str) -> str:
@@ -164,16 +191,16 @@ def _groups(now: Iterable[_Time], old: Iterable[_Time] | None, middle: float) ->
 # -- reading -------------------------------------------------------------------------------------------------------
 
 
-def _stretch(kind: Spent, split: str, asked: Asked, window: TimeWindow, context: ToolContext) -> _Stretch:
-    matching = LogQuery(window, conjunction(asked.query.node, Exists(_NEEDS[kind])), asked.query.indices)
+def _stretch(kind: Spent, split: str, query: LogQuery, context: ToolContext) -> _Stretch:
+    matching = replace(query, node=conjunction(query.node, Exists(_NEEDS[kind])))
     if kind == "duration":
         records, whole, completeness = _read(context.store, matching)
         note = "" if whole else f"ONLY THE FIRST {MOST_READ:,} LINES were read: narrow the window or the query"
         return _Stretch(list(_durations(records, split, context.fields)), completeness, note)
-    every = context.scope.query(Exists("trace_id"), window, asked.query.indices)
+    every = context.scope.query(Exists("trace_id"), query.window, query.indices)
     records, note, completeness = _traces(context.store, every)
     wanted = None
-    if not isinstance(asked.node, All):
+    if query.node != context.scope.base:
         wanted = {record.id for record in _read(context.store, matching)[0]}
     return _Stretch(list(_gaps(records, split, context.fields, wanted)), completeness, note)
 

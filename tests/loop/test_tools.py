@@ -170,6 +170,45 @@ def test_comparing_failing_with_healthy_traffic_names_what_differs() -> None:
     assert "status=503: 50%, 0%" in text
     assert "error_type=SQLTransientException: 50%, 0%" in text
     assert "vanished" not in text
+    assert re.search(r'only in B 0 \| 60 .*"order <num> placed"', text)
+
+
+def test_comparing_windows_lists_what_vanished() -> None:
+    records = [record(at, "heartbeat of the scheduler") for at in range(0, 600, 10)]
+    records += [record(at, f"order {at} placed") for at in range(0, 1200, 7)]
+    text = shown(call(context(ListStore(records)), "compare_windows").text)
+    assert re.search(r'vanished 0 \| 60 \|.*"heartbeat of the scheduler"', text)
+
+
+@pytest.mark.parametrize("kind", ["duration", "gap"])
+def test_comparing_windows_tells_whose_times_differ(kind: str) -> None:
+    records = []
+    for at in range(0, 1200, 20):
+        took, trace = (100.0 if at < 600 else 3000.0), f"trace-{at}"
+        ms = {"duration_ms": took} if kind == "duration" else {}
+        even = {"duration_ms": 50.0} if kind == "duration" else {}
+        records += [
+            record(at, "begun", service="checkout", trace_id=trace, **even),
+            record(at + took / 1000, "checked", service="fraud", trace_id=trace, **ms),
+            record(at + took / 1000 + 0.05, "done", service="checkout", trace_id=trace, **even),
+        ]
+    text = shown(call(context(ListStore(records)), "compare_windows").text)
+    name = "fraud" if kind == "duration" else "checkout -> fraud"
+    assert f"{kind} ms {name}: A 30, min 3,000 p50 3,000" in text
+    assert "30 slow | B 30, min 100 p50 100" in text
+    assert f"{kind} ms checkout:" not in text, "what takes as long as before is left out"
+
+
+@pytest.mark.parametrize("group", ["service", "host"])
+def test_where_nothing_fails_error_stats_tell_how_events_spread(group: str) -> None:
+    records = [record(at, f"order {at} placed", host=f"node-{at % 3 % 2}") for at in range(0, 1200, 10)]
+    made = context(ListStore([*records, record(1195, "disk is full", service="payment-api", level="error")]))
+    text = shown(call(made, "get_error_stats", group_by=group, query="service:order-api").text)
+    assert text.startswith("0 failing of 60 events")
+    assert f"all events by {group} (now | base 2026-11-30T12:00:00Z to 12:10:00Z)" in text
+    assert "get_timeline split_by" in text
+    assert sum(int(row.value or 0) for row in made.ledger) == 60
+    assert all("failing" not in row.statement for row in made.ledger)
 
 
 def test_comparing_windows_takes_the_baseline_by_default() -> None:

@@ -34,7 +34,7 @@ class ToolArgs(BaseModel):
 class ReadArgs(ToolArgs):
     """Arguments of a tool that reads: each call says what it is for."""
 
-    why: str | None = Field(None, description="At most 100 characters: what this call decides.")
+    why: str | None = Field(None, description="What this call decides.")
 
     @field_validator("why")
     @classmethod
@@ -52,7 +52,7 @@ class RangeArgs(ReadArgs):
     )
     start_time: str | None = Field(None, description="ISO 8601 or now-30m. Default: the run's window.")
     end_time: str | None = None
-    index_pattern: str | None = Field(None, description="A source of list_log_sources, or narrower. Default all.")
+    index_pattern: str | None = Field(None, description="A source of list_log_sources, or narrower.")
 
 
 class Catalogue(Protocol):

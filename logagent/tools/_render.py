@@ -17,8 +17,8 @@ _GIANT = 65_536
 _CUED = 8_000
 _TEXT_LIMIT = 300
 _STATEMENT_LIMIT = 240
-_SHORT_LIMIT = 220
-"""The same where not all rows would fit."""
+_LONG, _SHORT_LIMIT = 8, 220
+"""Rows above which an answer is long, and the same of a message in it, or where not all rows would fit."""
 _REPEATED = 80
 """Characters from which a text that comes again is named by its first row."""
 _ID_COST = 4
@@ -89,9 +89,9 @@ def frame(text: ModelText, context: ToolContext, *, plain: bool = False) -> Mode
 def _fitting(answer: Answer, context: ToolContext, room: int) -> dict[int, _Line]:
     """The lines that fit, by place: one row is always shown, then its neighbours by turns, without a gap.
 
-    Where not all fit, long quotes are cut shorter, so that one message does not push others out.
+    In a long answer, and where not all fit, quotes are cut shorter, so that no message pushes others out.
     """
-    lines = _taken(answer, context, room, MESSAGE_LIMIT)
+    lines = _taken(answer, context, room, MESSAGE_LIMIT) if len(answer.rows) <= _LONG else {}
     return lines if len(lines) == len(answer.rows) else _taken(answer, context, room, _SHORT_LIMIT)
 
 

@@ -67,7 +67,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
 
 class EsSettings(_Section):

@@ -23,7 +23,7 @@ from logagent.stores._local_times import ABSURD, duration_sql, timestamp_sql
 from logagent.stores._local_words import words_sql
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from logagent.stores._duckdb import DuckDBPyConnection
 
 LINE = "__logagent_line"
 """Key of the line number in files that were parsed by `formats`."""
@@ -118,7 +118,10 @@ class Loader:
         asked = ["$", *("".join(["$", *(f".{_json_key(key)}" for key in path)]) for path in paths)]
         reader = f"read_ndjson_objects({_literal(file.path)}, ignore_errors=true, compression='uncompressed'"
         keys = self._read(
-            "SELECT DISTINCT json_keys(json, ?) FROM " + reader + ", maximum_object_size={size})", [asked]
+            "SELECT any_value(keys) FROM (SELECT json_keys(json, ?) AS keys FROM "
+            + reader
+            + ", maximum_object_size={size})) GROUP BY hash(keys)",  # a third faster than DISTINCT lists
+            [asked],
         )
         for (found,) in keys:
             names = dict(zip([(), *paths], found or (), strict=False))
@@ -247,7 +250,7 @@ class Loader:
 
     def _read(self, sql: str, values: Sequence[object]) -> list[tuple[list[list[str]]]]:
         """Run a statement that reads a file; lines over 16 MB get a second try with larger buffers."""
-        import duckdb  # noqa: PLC0415 - 0.2 s that other stores need not pay
+        from logagent.stores import _duckdb as duckdb  # noqa: PLC0415 - 0.05 s that other stores need not pay
 
         try:
             return self._connection.execute(sql.replace("{size}", str(1 << 24)), values).fetchall()

@@ -5,8 +5,7 @@ are exact and case-sensitive. Every value is a parameter; field names come only 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -40,17 +39,6 @@ class Condition:
     sql: str
     values: tuple[object, ...] = ()
     costly: bool = False
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Ctrl-C as Ctrl-C: DuckDB stops a statement for it, and then tells a RuntimeError."""
-    try:
-        yield
-    except RuntimeError as error:
-        if "interrupted" not in str(error):
-            raise
-        raise KeyboardInterrupt from error
 
 
 TRUE = Condition("true")
@@ -197,8 +185,9 @@ class Compiler:
         sql = self.text(node.field)
         if sql is None:
             return FALSE
-        if node.field == "duration":  # the role counts in ms, whatever the field does
-            return _compared(node, "duration", _required_number)
+        if node.field == "duration" or (node.field == "status" and self.fields.roles.get("status")):
+            # read as numbers when loaded; the duration in ms, whatever the field's unit is
+            return _compared(node, node.field, _required_number)
         if self._type(node.field) == "date":
             return _compared(node, timestamp_sql(sql), _instant)
         if self._type(node.field) in NUMBERS:

@@ -79,7 +79,7 @@ class Compiler:
                 return self._leaf(node)
 
     def _leaf(self, node: Term | Phrase | Wildcard | Range | Exists) -> Clause:
-        choices = self._fields.choices(node.field)
+        choices = self._searched(node)
         if isinstance(node, Exists):
             return any_of([self._nested(choice.name, {"exists": {"field": choice.name}}) for choice in choices])
         return any_of(
@@ -89,6 +89,15 @@ class Compiler:
                 for form in self._fields.forms_of(choice)
             ]
         )
+
+    def _searched(self, node: Term | Phrase | Wildcard | Range | Exists) -> tuple[FieldChoice, ...]:
+        """The fields that a leaf asks: for words of the message also the text of the error, where it is analysed."""
+        choices = self._fields.choices(node.field)
+        if isinstance(node, Range | Exists) or not self._is_message(node):
+            return choices
+        names = {choice.name for choice in choices}
+        errors = (one for one in self._fields.choices("error_message") if one.name not in names)
+        return (*choices, *(one for one in errors if one.type in TEXTS))
 
     def _nested(self, name: str, clause: Clause) -> Clause:
         parent = self._fields.parent(name)

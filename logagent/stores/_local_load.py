@@ -34,6 +34,7 @@ _MOST_PATHS = 12
 _DISTINCT = 50
 _FAILURE = r"(?i)\b(?:error|exception|failed|failure|fatal|panic)\b"
 """The words that the cluster store takes too, where a source has no levels."""
+_NO_WORDS = "''"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ class Loader:
         return ranges
 
     def _computed_sql(self, idents: Mapping[str, str], fields: FieldMap) -> list[str]:
-        """SQL of ts, sev, status, duration and words."""
+        """SQL of ts, sev, status, duration and words: those of the message, then of the text of the error."""
 
         def chosen(role: str) -> list[tuple[str, str]]:
             choices: Iterable[FieldChoice] = fields.roles.get(role, ())
@@ -180,12 +181,14 @@ class Loader:
         statuses = [f"TRY_CAST(TRY_CAST({ident} AS DOUBLE) AS SMALLINT)" for _, ident in chosen("status")]
         durations = [duration_sql(name, ident) for name, ident in chosen("duration")]
         messages = [ident for _, ident in chosen("message")]
+        errors = [ident for _, ident in chosen("error_message") if ident not in messages]
+        texts = [words_sql(_first(one, "VARCHAR")) for one in (messages, errors) if one]
         return [
             f"{_first(times, 'TIMESTAMP')} AS ts",
             f"{_first(levels, 'TINYINT')} AS sev",
             f"{_first(statuses, 'SMALLINT')} AS status",
             f"{_first(durations, 'DOUBLE')} AS duration",
-            f"{words_sql(_first(messages, 'VARCHAR'))} AS words",
+            f"{' || '.join(f'coalesce({one}, {_NO_WORDS})' for one in texts) or 'NULL'} AS words",
         ]
 
     def _recompute(self, columns: Sequence[_Column], guess: FieldMap, fields: FieldMap) -> None:

@@ -27,7 +27,7 @@ from logagent.query import (
     Wildcard,
 )
 from logagent.stores._local_times import timestamp_sql
-from logagent.stores._local_words import phrase_text, token_pattern, words
+from logagent.stores._local_words import phrase_text, words
 
 NUMBERS = frozenset({"long", "double"})
 
@@ -147,9 +147,8 @@ class Compiler:
         return Condition(f"({sql} IS NOT NULL{empty})")
 
     def _message(self, text: str) -> Condition:
-        sql = self.text("message")
         tokens = words(text)
-        if sql is None or not tokens:
+        if not tokens:
             return FALSE
         return Condition(f"coalesce(contains(words, {literal(phrase_text(tokens))}), false)", costly=True)
 
@@ -166,16 +165,12 @@ class Compiler:
         return Condition(f"coalesce({sql} = ?, false)", (value,))
 
     def _wildcard(self, node: Wildcard) -> Condition:
-        message = self._is_message(node.field)
-        sql = self.text("message" if message else node.field)
+        if self._is_message(node.field):
+            return _any_word(_like(node.pattern.lower()))
+        sql = self.text(node.field)
         if sql is None:
             return FALSE
-        like = f"LIKE {literal(_like(node.pattern.lower() if message else node.pattern))} ESCAPE '\\'"
-        if message:
-            anywhere = f"ILIKE {literal(f'%{_like(node.pattern)}%')} ESCAPE '\\'"
-            tokens = f"regexp_extract_all(lower({sql}), {literal(token_pattern())})"
-            matches = f"len(list_filter({tokens}, lambda word: word {like})) > 0"
-            return Condition(f"(CASE WHEN {sql} {anywhere} THEN {matches} ELSE false END)", costly=True)
+        like = f"LIKE {literal(_like(node.pattern))} ESCAPE '\\'"
         if self._array(node.field):
             listed = f"TRY_CAST(TRY_CAST({sql} AS JSON) AS VARCHAR[])"
             return Condition(
@@ -206,6 +201,13 @@ class Compiler:
     def _array(self, field: str) -> bool:
         choice = self.fields.first(self.fields.role_of(field))
         return (choice.name if choice else field) in self.arrays
+
+
+def _any_word(like: str) -> Condition:
+    """One of the words is like this."""
+    anywhere = f"words LIKE {literal(f'%{like}%')} ESCAPE '\\'"
+    matches = f"len(list_filter(string_split(words, ' '), lambda word: word LIKE {literal(like)} ESCAPE '\\')) > 0"
+    return Condition(f"(CASE WHEN {anywhere} THEN {matches} ELSE false END)", costly=True)
 
 
 def both(*conditions: Condition) -> Condition:

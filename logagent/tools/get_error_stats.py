@@ -29,7 +29,8 @@ class ErrorStatsArgs(RangeArgs):
 
 def get_error_stats(args: ErrorStatsArgs, context: ToolContext) -> Answer:
     """Failing events in all and by value, most frequent first, then what failed before and no longer does."""
-    asked = _failing(ask(args, context), context.fields)
+    every = ask(args, context)
+    asked = _failing(every, context.fields)
     if args.group_by == "message":
         return get_log_patterns.answer(asked, args.size, context)
     role = _ROLES[args.group_by]
@@ -38,9 +39,9 @@ def get_error_stats(args: ErrorStatsArgs, context: ToolContext) -> Answer:
         raise ToolError(f"no field plays {args.group_by} here; group_by: {', '.join([*known, 'message'])}")
     base = get_log_patterns.baseline(asked, context)
     window = base.window if base is not None else None
-    total, before, whole = _totals(asked, window, context)
+    total, before, whole = _totals((every, asked), window, context)
     if not total and not before:
-        return Answer(f"0 failing events: {asked.said()}", tail=explain(asked, context))
+        return _none_fail(args, role, (every, asked), whole, context)
     top = context.store.top_values(asked.query, [role], size=args.size, baseline=window)
     counts = top.fields[0]
     gone = _gone(args.size, role, asked, window, context) if window else []
@@ -56,6 +57,25 @@ def get_error_stats(args: ErrorStatsArgs, context: ToolContext) -> Answer:
     return Answer(head, tuple(rows), _rest(counts, args.group_by))
 
 
+def _none_fail(
+    args: ErrorStatsArgs, role: str, questions: tuple[Asked, Asked], whole: int, context: ToolContext
+) -> Answer:
+    """Nothing fails: how all that was asked for spreads, so that what is missing or too much shows."""
+    every, failing = questions
+    window = base.window if (base := get_log_patterns.baseline(every, context)) is not None else None
+    counts = context.store.top_values(every.query, [role], size=args.size, baseline=window).fields[0]
+    head = f"0 failing of {number(whole)} events: {failing.said()}"
+    if not counts.values:
+        return Answer(head, tail=explain(failing, context))
+    against = f" (now | base {span(window)})" if window else ""
+    told = f"all events by {args.group_by}{against}, {every.text}"
+    rows = [
+        _row(term, role, args.group_by, every, compared=window is not None, what="events") for term in counts.values
+    ]
+    more = f"over time: get_timeline split_by {args.group_by}; against other lines: compare_windows"
+    return Answer(f"{head}; {told}", tuple(rows), more)
+
+
 def _failing(asked: Asked, fields: FieldMap) -> Asked:
     """The question narrowed to failing events; where nothing tells them apart it says so and counts all."""
     severity = any(fields.levels.get(level) for level in (Severity.ERROR, Severity.FATAL))
@@ -67,12 +87,11 @@ def _failing(asked: Asked, fields: FieldMap) -> Asked:
     return replace(asked, query=replace(asked.query, node=narrowed), node=conjunction(asked.node, node))
 
 
-def _totals(asked: Asked, base: TimeWindow | None, context: ToolContext) -> tuple[int, int, int]:
-    """Failing now, failing in the baseline, all events now: one request."""
-    window = asked.window
-    old = replace(asked.query, window=base or window)
-    everything = context.scope.query(window=window, indices=asked.query.indices)
-    found = context.store.count([Measure(asked.query), Measure(old), Measure(everything)]).values
+def _totals(questions: tuple[Asked, Asked], base: TimeWindow | None, context: ToolContext) -> tuple[int, int, int]:
+    """Failing now, failing in the baseline, all that was asked for now: one request."""
+    every, failing = questions
+    old = replace(failing.query, window=base or failing.window)
+    found = context.store.count([Measure(failing.query), Measure(old), Measure(every.query)]).values
     now, before, whole = (one.value if isinstance(one.value, int) else 0 for one in found)
     return now, before if base else 0, whole
 
@@ -84,11 +103,11 @@ def _gone(size: int, role: str, asked: Asked, base: TimeWindow, context: ToolCon
     return [TermCount(term.value, term.baseline, term.count) for term in found.values]
 
 
-def _row(term: TermCount, role: str, group: str, asked: Asked, *, compared: bool) -> Row:
+def _row(term: TermCount, role: str, group: str, asked: Asked, *, compared: bool, what: str = "failing events") -> Row:
     node: Node = conjunction(asked.query.node, Phrase(role, term.value))
     claim = Claim(
         "count",
-        f"failing events, {group} {term.value}",
+        f"{what}, {group} {term.value}",
         cited(replace(asked.query, node=node), Figure("count")),
         value=term.count,
         unit="events",

@@ -209,7 +209,7 @@ def _told(session: "Session", findings: Findings, outcome: Outcome) -> Told:
     reader = Reader(
         session.clean,
         session.ledger,
-        session.catalogue.entries,
+        session.catalogue.ids,
         lambda service: (mechanism_rows(findings, service), discriminating_rows(findings, service)),
     )
     return reader.told(outcome.submission, use)

@@ -623,3 +623,14 @@ def test_a_node_that_dies_in_the_middle_is_first_incomplete_then_unavailable() -
                 assert raised.value.code == "LA101"
     except NotStarted as error:
         not_tested("os2", error)
+
+
+def test_words_of_the_text_of_an_error_are_found_with_those_of_the_message(node: Server, prefix: str) -> None:
+    typed = {"@timestamp": {"type": "date"}, "message": TEXT, "error": {"properties": {"message": TEXT}}}
+    node.create(f"{prefix}a", mappings={"properties": typed})
+    failed = [line(n, "fetch failed", "ERROR", error={"message": "getaddrinfo EAI_AGAIN auth"}) for n in range(4)]
+    node.load(f"{prefix}a", failed + [line(10 + n, "fetch done") for n in range(6)])
+    with opened(node, f"{prefix}*") as store:
+        fields = store.describe().fields
+        for text, number in (("getaddrinfo", 4), ("eai_*", 4), ('"failed getaddrinfo"', 0), ("NOT getaddrinfo", 6)):
+            assert count(store, parse(text, fields)) == number, text

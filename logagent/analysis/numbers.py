@@ -93,6 +93,8 @@ def _fact(study: Study, series: _Series) -> Fact | None:
             "p50": p50,
             "n": number,
             "share": share,
+            "field": series.name if series.name != _TEXT else None,
+            "unit": _unit(series.name),
             "last": slow[-1].time,
             "lines": [worst.message],
         },

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from logagent.analysis.gaps import EDGE_MIN, STEP_S, Edge, EdgeGaps, Gap, SlowEdges
 from logagent.analysis.statistics import quantile
 from logagent.analysis.window import Window
+from logagent.times import delay
 
 _EARLIER = 2
 """Calls before the onset, all of them fast, that a direction needs."""
@@ -93,7 +94,7 @@ def own_text(table: Table, services: Sequence[str]) -> str:
     """The steps inside services that are as long as before."""
     rows = [row for s in services if (row := table.get((s, s))) and row.after and row.before and _as_ever(row)]
     longest = max(rows, key=lambda row: quantile(row.later, 0.5), default=None)
-    return f"; own steps unchanged, {_ms(longest.later)}, {_ms(longest.earlier)} before" if longest else ""
+    return f"; own steps unchanged, {_median(longest.later)}, {_median(longest.earlier)} before" if longest else ""
 
 
 def _share(table: Table, edge: Edge) -> float:
@@ -108,12 +109,12 @@ def _slow(table: Table, edge: Edge) -> int:
 
 def _way(edge: Edge, row: EdgeGaps) -> str:
     name = f"{edge[0]} -> {edge[1]}" if edge[0] != edge[1] else f"inside {edge[0]}"
-    before = f" | before {row.slow_before} of {row.before}, p50 {_ms(row.earlier)}" if row.before else ""
-    return f"{name}: now {row.slow} of {row.after} slow, p50 {_ms(row.later)}{before}"
+    before = f" | before {row.slow_before} of {row.before}, p50 {_median(row.earlier)}" if row.before else ""
+    return f"{name}: now {row.slow} of {row.after} slow, p50 {_median(row.later)}{before}"
 
 
-def _ms(seconds: Sequence[float]) -> str:
-    return f"{1000 * quantile(seconds, 0.5):,.0f} ms" if seconds else "-"
+def _median(seconds: Sequence[float]) -> str:
+    return delay(quantile(seconds, 0.5)) if seconds else "-"
 
 
 def figures_of(window: Window, rows: Sequence[Gap], blame: SlowEdges, service: str, table: Table) -> dict[str, object]:

@@ -33,7 +33,8 @@ from logagent.evidence import Ledger
 from logagent.logs import instant, iso
 from logagent.triage._digest import families_seen
 from logagent.triage._findings import Findings, PatternFinding
-from logagent.triage._hypotheses import Words
+from logagent.triage._hypotheses import Words, suspect_of
+from logagent.triage._latency import slowness
 from logagent.triage._quality import data_quality
 from logagent.triage._statements import Clean, evidence_out
 from logagent.verify import Judgement
@@ -97,7 +98,7 @@ def assemble(
         confidence=confidence(judgement, story, words),
         summary=story.summary,
         onset=onset,
-        impact=_impact(findings),
+        impact=_impact(findings, judgement.outcome, story),
         timeline=_timeline(findings, onset, changes),
         patterns=patterns,
         blast_radius=_blast(findings, clean),
@@ -162,7 +163,7 @@ def _onset(findings: Findings, words: Words) -> Onset | None:
     )
 
 
-def _impact(findings: Findings) -> dict[str, ImpactMeasure]:
+def _impact(findings: Findings, outcome: OutcomeName, story: Story) -> dict[str, ImpactMeasure]:
     volume, row = findings.volume, [findings.volume_row] if findings.volume_row else []
     before = bool(findings.good)
     out = {
@@ -182,6 +183,20 @@ def _impact(findings: Findings) -> dict[str, ImpactMeasure]:
         out["users"] = ImpactMeasure(value=volume.users_failing, unit="users", approximate=True, field="user.id")
     else:
         out["users"] = ImpactMeasure(value=None, reason_missing="no user.id field")
+    return out if outcome == "no_anomaly" else out | _slow_calls(findings, story)
+
+
+def _slow_calls(findings: Findings, story: Story) -> dict[str, ImpactMeasure]:
+    """How slow, and how many calls, where that is what the leading hypothesis is about."""
+    service = story.hypotheses[0].entity.get("service.name", "") if story.hypotheses else ""
+    slow = slowness(findings, suspect_of(findings, service))
+    if slow is None:
+        return {}
+    row = [slow.row] if slow.row else []
+    before = round(slow.before, 6) if slow.before is not None else None
+    out = {"latency": ImpactMeasure(value=round(slow.now, 6), baseline=before, unit="s", field=slow.name, evidence=row)}
+    if slow.calls:
+        out["slow_calls"] = ImpactMeasure(value=slow.slow, unit=f"of {slow.calls} calls", evidence=row)
     return out
 
 

@@ -3,6 +3,7 @@
 Log text in it is masked before it is cut; the loop masks and frames the whole once more.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
@@ -14,8 +15,11 @@ from logagent.triage._findings import Findings, PatternFinding
 Clean = Callable[[str], str]
 CHARS_PER_TOKEN = 4
 SAMPLE = 240
-FILL_TOKENS = 2_500
-"""Rows that tell nothing are added up to here only."""
+END = 80
+"""Characters of the first and the last line of a flow."""
+SERVICES = 4
+FILL_TOKENS, FILL_CHANGED = 1_000, 1_400
+"""Rows of quiet lines are added up to here only: those as frequent as ever, and those that came or went."""
 WORTH = 1.0
 CHANGED = 2.0
 TURNED = 1.0
@@ -134,12 +138,18 @@ def _pattern_rows(findings: Findings, room: int, clean: Clean) -> tuple[list[str
     turns = {pattern.id: "" if compared else _turn(findings, pattern) for pattern in findings.patterns}
     for pattern in sorted(findings.patterns, key=lambda p: -(_weight(p) + (TURNED if turns[p.id] else 0.0))):
         line = _pattern_line(findings, pattern, clean, turns[pattern.id])
-        quiet = pattern.priority < WORTH and pattern.change == "steady" and not turns[pattern.id]
-        if used + len(line) + 1 > room or (quiet and used > FILL_TOKENS * CHARS_PER_TOKEN):
+        if used + len(line) + 1 > min(room, _room(pattern, turned=bool(turns[pattern.id])) * CHARS_PER_TOKEN):
             continue
         rows.append(line)
         used += len(line) + 1
     return rows, len(rows)
+
+
+def _room(pattern: PatternFinding, *, turned: bool) -> float:
+    """Tokens up to which a row is added."""
+    if pattern.change == "steady" and not turned:
+        return FILL_TOKENS if pattern.quiet or pattern.priority < WORTH else math.inf
+    return FILL_CHANGED if pattern.quiet else math.inf
 
 
 def _turn(findings: Findings, pattern: PatternFinding) -> str:
@@ -176,14 +186,30 @@ def _pattern_line(findings: Findings, pattern: PatternFinding, clean: Clean, tur
     mark = f" | {pattern.mechanism}{' strong' if pattern.strong else ''}" if pattern.mechanism else ""
     ends = [_clock(at, findings.bad) for at in (pattern.first, pattern.last) if at]
     when = "..".join(dict.fromkeys(ends)) or "-"
-    sample = " ".join(clean(pattern.sample.message if pattern.sample else pattern.template).split())
-    cut = f" (+{len(sample) - SAMPLE} chars)" if len(sample) > SAMPLE else ""
+    text = _text(pattern, clean)
     note = f" {{{clean(pattern.note)}}}" if pattern.note else ""
     change, before = (pattern.change, f"{pattern.baseline_count:,}") if findings.good else (turn or "seen", "-")
     return (
         f"{pattern.evidence}  {change} {pattern.count:,} | {before} | {when} | "
-        f'{services} {pattern.levels}{mark} | "{sample[:SAMPLE]}"{cut}{note}'
+        f"{services} {pattern.levels}{mark} | {text}{note}"
     )
+
+
+def _text(pattern: PatternFinding, clean: Clean) -> str:
+    """A real line; of a flow its size and its two ends."""
+    sample = pattern.sample.message if pattern.sample else pattern.template
+    if pattern.flow is None:
+        return _quoted(sample, SAMPLE, clean)
+    flow = pattern.flow
+    others = [name for name in flow.services if name not in pattern.services]
+    more = f" (and {', '.join(others[:SERVICES])}{' ...' if others[SERVICES:] else ''})" if others else ""
+    ends = f"{_quoted(sample, END, clean)} to {_quoted(flow.last.message, END, clean)}"
+    return f"flow of {flow.kinds} kinds of lines{more}, {flow.runs:,} runs, from {ends}"
+
+
+def _quoted(message: str, limit: int, clean: Clean) -> str:
+    text = " ".join(clean(message).split())
+    return f'"{text[:limit]}"' + (f" (+{len(text) - limit} chars)" if len(text) > limit else "")
 
 
 def _clock(at: datetime, window: TimeWindow) -> str:

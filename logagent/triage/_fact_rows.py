@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from logagent.analysis.digest_rows import templates_of
 from logagent.analysis.facts import Fact
 from logagent.analysis.figures import number, word
 from logagent.analysis.figures import seen as seen_in
@@ -155,7 +156,7 @@ def _lines(findings: Findings, fact: Fact) -> tuple[LogRecord, ...]:
     window = findings.analysis.window
     records = (
         window.events[index].record
-        for template in sorted(_templates_of(fact))
+        for template in sorted(templates_of(fact))
         for index in window.by_template.get(template, [])[:2]
     )
     return tuple(record for record in records if record is not None)[:_LINES]
@@ -163,16 +164,5 @@ def _lines(findings: Findings, fact: Fact) -> tuple[LogRecord, ...]:
 
 def pattern_of(findings: Findings, fact: Fact) -> PatternFinding | None:
     """The counted pattern that a fact rests on, if there is one."""
-    templates = _templates_of(fact)
+    templates = templates_of(fact)
     return next((pattern for pattern in findings.patterns if templates & set(pattern.templates)), None)
-
-
-def _templates_of(fact: Fact) -> set[int]:
-    found = {fact.template} if fact.template is not None else set()
-    more = fact.figures.get("templates", ())
-    if isinstance(more, list | tuple):
-        found.update(more)
-    for key in ("a", "b"):
-        if isinstance(value := fact.figures.get(key), int):
-            found.add(value)
-    return found

@@ -4,7 +4,7 @@ A gap belongs to the services on either side of it: a directed edge (a, b), or (
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -83,13 +83,9 @@ class SlowEdges:
 def gaps(window: Window) -> tuple[list[Gap], float]:
     """All gaps, each marked slow or not, and the floor above which a call is slow against the others."""
     by_pair: defaultdict[tuple[int, int], list[Gap]] = defaultdict(list)
-    every = []
-    for trace, indices in window.traces.items():
-        for i, j in pairwise(indices):
-            a, b = window.trace_docs[i], window.trace_docs[j]
-            gap = Gap(a.time, trace, (a.service, b.service), b.time - a.time, a.template, b.template, (i, j))
-            by_pair[a.template, b.template].append(gap)
-            every.append(gap)
+    every = list(steps_of(window))
+    for gap in every:
+        by_pair[gap.a, gap.b].append(gap)
     cross = [gap.seconds for gap in every if gap.edge[0] != gap.edge[1]]
     floor = max(FLOOR_S, 30 * quantile(cross, 0.5)) if len(cross) >= _MANY else float("inf")
     for rows in by_pair.values():
@@ -100,6 +96,19 @@ def gaps(window: Window) -> tuple[list[Gap], float]:
         for gap in rows:
             gap.slow = gap.seconds >= limit
     return every, floor
+
+
+def steps_of(window: Window) -> Iterator[Gap]:
+    """Every step in time between two lines of a request."""
+    for trace, indices in window.traces.items():
+        for i, j in pairwise(indices):
+            a, b = window.trace_docs[i], window.trace_docs[j]
+            yield Gap(a.time, trace, (a.service, b.service), b.time - a.time, a.template, b.template, (i, j))
+
+
+def longest(window: Window) -> Gap | None:
+    """The longest of all steps."""
+    return max(steps_of(window), key=lambda gap: gap.seconds, default=None)
 
 
 def edge_table(every: Iterable[Gap], onset: float | None) -> dict[Edge, EdgeGaps]:

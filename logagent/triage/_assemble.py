@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from logagent.analysis.gaps import longest
 from logagent.diagnosis import (
     Baseline,
     BlastRadius,
@@ -31,6 +32,7 @@ from logagent.diagnosis import (
 )
 from logagent.evidence import Ledger
 from logagent.logs import instant, iso
+from logagent.times import delay
 from logagent.triage._digest import families_seen
 from logagent.triage._findings import Findings, PatternFinding
 from logagent.triage._hypotheses import Words, suspect_of
@@ -41,6 +43,8 @@ from logagent.verify import Judgement
 
 PATTERNS = 20
 LABEL = 160
+LONG_S, PAUSE_S = 1.0, 600.0
+"""Seconds from which the longest step of a request is told, and beyond which it is a pause between two requests."""
 _FAILING_SHARE = 0.01
 """Share of failing events that is no small one."""
 CITED = 6.0
@@ -330,7 +334,7 @@ def _checks(findings: Findings, words: Words) -> list[Check]:
     latency = Check(
         name=words.say("check.latency"),
         result="signal" if slow else "no_signal" if timed else "not_possible",
-        detail=None if timed or slow else words.say("check.not_possible_duration"),
+        detail=_long_steps(findings, words) if timed or slow else words.say("check.not_possible_duration"),
     )
     named = bool(fields.roles.get("service"))
     silence = Check(
@@ -340,6 +344,15 @@ def _checks(findings: Findings, words: Words) -> list[Check]:
     )
     changed = Check(name=words.say("check.changes"), result="signal" if findings.conclusion.changes else "no_signal")
     return [errors, latency, silence, changed, *_families(findings)]
+
+
+def _long_steps(findings: Findings, words: Words) -> str | None:
+    """The longest step between two lines of a request, where it is long, whether it tells anything or not."""
+    worst = longest(findings.analysis.window)
+    if worst is None or not LONG_S <= worst.seconds <= PAUSE_S:
+        return None
+    way = " -> ".join(dict.fromkeys(worst.edge))
+    return words.say("check.long_step", longest=delay(worst.seconds), way=way, at=iso(instant(worst.time)))
 
 
 def _fails_more(findings: Findings) -> bool:
@@ -352,7 +365,8 @@ def _families(findings: Findings) -> list[Check]:
     seen = families_seen(findings)
     window = findings.analysis.window
     every = dict.fromkeys(e.family for e in window.catalogue.entries.values() if e.kind == "mechanism")
-    rows = {p.mechanism.split(".")[0]: p.evidence for p in reversed(findings.patterns) if p.mechanism and p.strong}
+    entries, patterns = window.catalogue.entries, sorted(findings.patterns, key=lambda p: not p.strong)
+    rows = {entries[p.mechanism].family: p.evidence for p in reversed(patterns) if p.mechanism in entries}
     return [
         Check(
             name=family,

@@ -4,6 +4,7 @@ Log text in it is masked before it is cut; the loop masks and frames the whole o
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
@@ -28,6 +29,8 @@ FEWEST, CHANCE = 4, 0.02
 EARLY, LATE = "only early", "only late"
 LIFT = 2.0
 BARS = "▁▂▃▄▅▆▇█"
+EMPTY = re.compile(r"\.{12,}")
+"""Empty buckets in a row that are counted and not drawn."""
 
 
 def render_digest(findings: Findings, budget: int = 6_000, clean: Clean = str) -> str:
@@ -111,7 +114,8 @@ def _band(points: list[Point]) -> str:
 
 def _bars(points: list[Point]) -> str:
     top = max((p.count for p in points), default=0)
-    return "".join(BARS[min(7, int(8 * p.count / (top + 1e-9)))] if p.count else "." for p in points)
+    bars = "".join(BARS[min(7, int(8 * p.count / (top + 1e-9)))] if p.count else "." for p in points)
+    return EMPTY.sub(lambda run: f"({len(run[0])} empty)", bars)
 
 
 def _suspects(findings: Findings, clean: Clean) -> Iterator[str]:
@@ -236,15 +240,16 @@ def _where(findings: Findings) -> Iterator[str]:
 
 def _absent(findings: Findings) -> Iterator[str]:
     entries = findings.analysis.window.catalogue.entries
-    shown = {entries[p.mechanism].family for p in findings.patterns if p.mechanism in entries}
-    families = families_seen(findings) | shown
+    families = families_seen(findings)
     every = dict.fromkeys(e.family for e in entries.values() if e.kind == "mechanism")
     absent = [name for name in every if name not in families]
     if absent:
-        yield f"ABSENT no line of: {', '.join(absent)} ({len(absent)} mechanism families checked)"
+        yield f"ABSENT no line of: {', '.join(absent)}; a silent fault writes none"
 
 
 def families_seen(findings: Findings) -> set[str]:
-    """Mechanism families of which a line occurs in the events that were read."""
-    hits = findings.analysis.window.hits.values()
-    return {hit.family for hit in hits if hit is not None and not hit.weak}
+    """Mechanism families of which a line occurs in the events that were read, or a pattern that is shown."""
+    window = findings.analysis.window
+    entries = window.catalogue.entries
+    shown = {entries[p.mechanism].family for p in findings.patterns if p.mechanism in entries}
+    return shown | {hit.family for hit in window.hits.values() if hit is not None and not hit.weak}

@@ -24,7 +24,7 @@ def summary(findings: Findings, words: Words, outcome: OutcomeName, leading: Hyp
     suspect = _suspect(findings, leading)
     return Summary(
         headline=fit(_headline(findings, words, outcome, suspect), HEADLINE),
-        what_is_happening=_what(findings, words, suspect),
+        what_is_happening=_what(findings, words, None if outcome == "no_anomaly" else suspect),
         probable_cause=leading.statement if caused and leading is not None else None,
         recommended_next=step or None,
         strongest_lead=_lead(findings, words, suspect, leading) if outcome == "inconclusive" and suspect else None,

@@ -9,6 +9,7 @@ from typing import Literal
 from logagent.analysis.facts import Event, Fact
 from logagent.analysis.lexicon import RECOVERY, WEAK, durations
 from logagent.analysis.limits import ERROR
+from logagent.analysis.slots import slot_values
 from logagent.analysis.statistics import quantile
 from logagent.analysis.window import Window
 
@@ -155,7 +156,7 @@ def _row(
         last=events[-1].time,
         callsite=window.miner.keys[template][1],
         sample=sample,
-        note="; ".join([*_error_texts(events), *_numbers(events)]),
+        note="; ".join([*_values(events, severity, told=told), *_error_texts(events), *_numbers(events)]),
         mechanism=hit.id if hit else "",
         cited=fact.kind if fact else "",
         quiet=_quiet(window, interest, said) and stated.isdisjoint(group.templates),
@@ -239,6 +240,12 @@ def _timed(events: Sequence[Event]) -> list[tuple[float, Event]]:
         for event in events
         if len(event.message) < _TIMED_TEXT and (found := durations(event.message))
     ]
+
+
+def _values(events: Sequence[Event], severity: int, *, told: bool) -> list[str]:
+    """Whom the lines of trouble name, where they differ in that."""
+    values = slot_values(events) if severity >= ERROR or told else ""
+    return [values] if values else []
 
 
 def _error_texts(events: Sequence[Event]) -> list[str]:

@@ -14,6 +14,7 @@ from logagent.analysis.window import BUCKETS, Window
 
 _PROBES = 8
 _READ = 2000
+_NAMING = 50
 _MESSAGE_CHARS = 400
 
 
@@ -112,6 +113,21 @@ class Study:
         severity = self.window.severity
         bad = {template for template, value in severity.items() if value >= ERROR}
         return [event for event in self.window.events if event.template in bad]
+
+    @cached_property
+    def naming(self) -> dict[str, set[str]]:
+        """Who names a service in its errors, of the span asked about; a frequent error is read in part."""
+        begin = self.asked[0] if self.asked else self.window.start
+        rows: defaultdict[tuple[int, str], list[Event]] = defaultdict(list)
+        for event in self.errors:
+            if event.time >= begin:
+                rows[event.template, event.service].append(event)
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for (_, service), events in rows.items():
+            for event in events[:: max(1, len(events) // _NAMING)]:
+                for named in self.window.blames(event)[0]:
+                    found[named].add(service)
+        return dict(found)
 
     def events_of(self, service: str) -> list[Event]:
         """The events of a service, oldest first; empty for an unknown one."""

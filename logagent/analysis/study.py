@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from logagent.analysis.captures import OPENING_S, Capture, separate
 from logagent.analysis.facts import Event
 from logagent.analysis.lexicon import durations
 from logagent.analysis.limits import EDGE, ERROR, EVEN
@@ -113,6 +114,21 @@ class Study:
         severity = self.window.severity
         bad = {template for template, value in severity.items() if value >= ERROR}
         return [event for event in self.window.events if event.template in bad]
+
+    @cached_property
+    def captures(self) -> list[Capture]:
+        """Stretches of the source that have no service in common; empty where it is all one."""
+        times = self._times
+        return separate({service: (own[0], own[-1], len(own)) for service, own in times.items()})
+
+    def bounds(self, service: str) -> tuple[float, float]:
+        """The time in which lines of a service can be expected: its capture, or the window."""
+        own = next((one for one in self.captures if service in one.services), None)
+        return (own.start, own.end) if own is not None else (self.window.start, self.window.end)
+
+    def opens(self, time: float) -> bool:
+        """Whether a capture begins shortly before."""
+        return any(one.start <= time <= one.start + OPENING_S for one in self.captures)
 
     @cached_property
     def naming(self) -> dict[str, set[str]]:

@@ -71,7 +71,16 @@ def _scope(findings: Findings) -> Iterator[str]:
     partial = "" if worst.complete else " INCOMPLETE"
     lag = f", lag p95 {description.lag_seconds:.0f} s" if description.lag_seconds else ""
     shards = f"{worst.shards_successful}/{worst.shards_total} shards{partial}{lag}"
-    yield f"DATA   {shards}, {cover or 'no roles known'}{sampled}"
+    yield f"DATA   {shards}, {cover or 'no roles known'}{sampled}{_captures(findings)}"
+
+
+def _captures(findings: Findings) -> str:
+    """Parts of the logs that have no service and no time in common: nothing follows from what one of them lacks."""
+    parts = []
+    for one in findings.analysis.captures:
+        ends = [_clock(instant(at), findings.scope.window) for at in (one.start, one.end)]
+        parts.append(f"{', '.join(one.services[:SERVICES])} only {'..'.join(ends)}")
+    return f" | separate captures? {'; '.join(parts)}: no common time, compare nothing across" if parts else ""
 
 
 def _trouble(findings: Findings, clean: Clean) -> Iterator[str]:
@@ -138,7 +147,7 @@ def _fact(fact: Fact, clean: Clean) -> str:
 def _pattern_rows(findings: Findings, room: int, clean: Clean) -> tuple[list[str], int]:
     rows: list[str] = []
     used = 0
-    compared = bool(findings.good)
+    compared = bool(findings.good or findings.analysis.captures)
     turns = {pattern.id: "" if compared else _turn(findings, pattern) for pattern in findings.patterns}
     for pattern in sorted(findings.patterns, key=lambda p: -(_weight(p) + (TURNED if turns[p.id] else 0.0))):
         line = _pattern_line(findings, pattern, clean, turns[pattern.id])

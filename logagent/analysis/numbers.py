@@ -11,6 +11,7 @@ from logagent.analysis.lexicon import DURATION_FIELD
 from logagent.analysis.limits import ERROR
 from logagent.analysis.statistics import quantile
 from logagent.analysis.study import Study
+from logagent.fields import milliseconds
 
 SLOW_S = 1.0
 _POINTS = 5
@@ -18,7 +19,6 @@ _SHARE = 0.1
 _TEXT = "text"
 _OUTER = 0.95
 """What is left of a slow statement that is slower than the last one."""
-_UNITS = {"ms": 1e-3, "millis": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 @dataclass(slots=True)
@@ -67,8 +67,7 @@ def _durations(event: Event, span: float | None) -> Iterator[tuple[str, float]]:
 @lru_cache(maxsize=1024)
 def _unit(field: str) -> float:
     """Seconds of one unit of a field that holds a duration, 0 for any other field."""
-    hit = DURATION_FIELD.search(field)
-    return _UNITS.get((hit[1] or "ms").lower(), 1.0) if hit else 0.0
+    return (milliseconds(field, 1.0) or 0.0) / 1000 if DURATION_FIELD.search(field) else 0.0
 
 
 def _fact(study: Study, series: _Series) -> Fact | None:

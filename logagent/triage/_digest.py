@@ -217,7 +217,8 @@ def _text(pattern: PatternFinding, clean: Clean) -> str:
     others = [name for name in flow.services if name not in pattern.services]
     more = f" (and {', '.join(others[:SERVICES])}{' ...' if others[SERVICES:] else ''})" if others else ""
     ends = f"{_quoted(sample, END, clean)} to {_quoted(flow.last.message, END, clean)}"
-    return f"flow of {flow.kinds} kinds of lines{more}, {flow.runs:,} runs, from {ends}"
+    runs = f"{flow.runs:,} runs" if flow.runs > 1 else "1 run"
+    return f"flow of {flow.kinds} kinds of lines{more}, {runs}, from {ends}"
 
 
 def _quoted(message: str, limit: int, clean: Clean) -> str:

@@ -17,6 +17,8 @@ from logagent.triage._run import Run
 
 SUSPECTS, FACTS = 5, 6
 _LINES = 3
+_DURATION = "duration_ms"
+"""What an event calls the duration of its record, whatever field holds it."""
 _MOMENT = timedelta(milliseconds=1)
 
 
@@ -86,22 +88,21 @@ def _silence(run: Run, findings: Findings, fact: Fact) -> FactQuestion | None:
 
 
 def _slow_share(run: Run, findings: Findings, fact: Fact) -> FactQuestion | None:
-    """The share of the service's durations at or above 1 s, where a field holds them."""
+    """The share of the service's durations at or above 1 s among all that were read, where a field holds them."""
     name, scope = word(fact, "field"), findings.scope
     if name is None:
         return None
     choice = findings.description.fields.first("duration")
-    field = "duration" if choice is not None and choice.name == name else name
-    least = 1 / (1e-3 if field == "duration" else number(fact, "unit", 1.0))
+    role = choice is not None and name in (choice.name, _DURATION)
+    field, least = ("duration", 1000.0) if role else (name, 1 / number(fact, "unit", 1.0))
     own = Phrase("service", fact.service)
     slow, every = conjunction(own, Range(field, f"{least:.0f}", None)), conjunction(own, Exists(field))
     whole = to_text(conjunction(run.scope.base, every))
     claim = Claim(
-        "rate", fact.text[:200], run.query(slow, findings.bad, Figure("ratio", of=whole)), unit="ratio",
+        "rate", fact.text[:200], run.query(slow, run.span, Figure("ratio", of=whole)), unit="ratio",
         samples=_lines(findings, fact)[:1], service=fact.service,
     )  # fmt: skip
-    stretches = (findings.bad, *findings.good)
-    return FactQuestion(fact, claim, [Measure(scope.query(node, one)) for one in stretches for node in (slow, every)])
+    return FactQuestion(fact, claim, [Measure(scope.query(node, run.span)) for node in (slow, every)])
 
 
 def _own_count(run: Run, findings: Findings, fact: Fact, pattern: PatternFinding) -> FactQuestion | None:
@@ -121,9 +122,7 @@ def _own_count(run: Run, findings: Findings, fact: Fact, pattern: PatternFinding
 def _answered(question: FactQuestion, values: Sequence[int | datetime | None], findings: Findings) -> Claim:
     counts = [value if isinstance(value, int) else 0 for value in values]
     if question.claim.query.figure.op == "ratio":
-        before = sum(counts[3::2])
-        usual = sum(counts[2::2]) / before if before else None
-        return replace(question.claim, value=counts[0] / counts[1] if counts[1] else None, baseline_value=usual)
+        return replace(question.claim, value=counts[0] / counts[1] if counts[1] else None)
     usual = sum(counts[1:]) if findings.good or question.fact.kind == "silent" else None
     return replace(question.claim, value=counts[0], baseline_value=usual)
 

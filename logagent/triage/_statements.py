@@ -98,7 +98,7 @@ def _statement(row: Evidence, findings: Findings, words: Words, clean: Clean) ->
 def _rate(row: Evidence, findings: Findings, words: Words, _text: str) -> str:
     volume, symptom = findings.volume, findings.symptom
     if row.id != findings.volume_row and (symptom is None or row.id != symptom.row):
-        return _slow_share(row, words)
+        return words.say("evidence.slow", service=row.service, share=percent(row.value))
     requests = volume.unit == "requests"
     part = volume.failing_requests if requests else volume.failing
     whole = volume.requests if requests else volume.events
@@ -120,13 +120,6 @@ def _count(row: Evidence, _findings: Findings, words: Words, text: str) -> str:
         return words.say("evidence.pattern_only", count=count, service=row.service, template=text)
     before = f"{row.baseline_value:,}" if isinstance(row.baseline_value, int | float) else row.baseline_value
     return words.say("evidence.pattern", count=count, service=row.service, template=text, before=before)
-
-
-def _slow_share(row: Evidence, words: Words) -> str:
-    if row.baseline_value is None:
-        return words.say("evidence.slow_only", service=row.service, share=percent(row.value))
-    before = percent(row.baseline_value)
-    return words.say("evidence.slow", service=row.service, share=percent(row.value), before=before)
 
 
 def _absence(row: Evidence, _findings: Findings, words: Words, text: str) -> str:

@@ -8,8 +8,8 @@ from logagent.analysis.digest_rows import PatternRow
 from logagent.analysis.facts import Event
 from logagent.analysis.window import Window
 
-KINDS = 3
-"""Kinds of lines from which a flow saves room."""
+KINDS = 2
+"""Kinds of lines from which a flow saves room; of two, both are shown."""
 _RUNS = 3
 """Runs without trace ids from which coming together is more than chance."""
 _TOGETHER_S = 1.0

@@ -22,26 +22,29 @@ _DUE = 10
 
 
 def silent_services(study: Study) -> list[Fact]:
-    """Services whose lines end long before the window does, while the rest goes on; never claimed alone."""
+    """Services whose lines end long before the window does, while the rest goes on; never claimed alone.
+
+    None where the logs are separate captures: where one of these ends says nothing of its services.
+    """
+    if study.captures:
+        return []
     window = study.window
     weights = [0.0, *accumulate(study.tested_weights)]
-    times = [event.time for event in window.events]
     found = []
     for service in study.by_service:
         last = window.events[study.by_service[service][-1]].time
         off = study.alert is not None and abs(last - study.alert) > study.reach
-        start, end = study.bounds(service)
-        if off or end - last < TAIL * (end - start):
+        if off or window.end - last < TAIL * window.length:
             continue
-        first, here, rest = (weights[bisect_right(times, at)] for at in (start - 1e-6, last, end))
-        fact = _silence(study, service, rest - here, rest - first)
+        tail = weights[-1] - weights[bisect_right(window.events, last, key=lambda event: event.time)]
+        fact = _silence(study, service, tail, weights[-1])
         if fact is not None:
             found.append(fact)
     return found
 
 
 def _silence(study: Study, service: str, tail: float, total: float) -> Fact | None:
-    """The silence of one service; `tail` of the `total` lines of its capture were written after it."""
+    """The silence of one service; `tail` of `total` lines were written after it."""
     window, events = study.window, study.events_of(service)
     bursts, last = _bursts(events), events[-1].time
     if bursts < BURSTS:

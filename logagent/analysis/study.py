@@ -121,11 +121,6 @@ class Study:
         times = self._times
         return separate({service: (own[0], own[-1], len(own)) for service, own in times.items()})
 
-    def bounds(self, service: str) -> tuple[float, float]:
-        """The time in which lines of a service can be expected: its capture, or the window."""
-        own = next((one for one in self.captures if service in one.services), None)
-        return (own.start, own.end) if own is not None else (self.window.start, self.window.end)
-
     def opens(self, time: float) -> bool:
         """Whether a capture begins shortly before."""
         return any(one.start <= time <= one.start + OPENING_S for one in self.captures)

@@ -16,6 +16,7 @@ from logagent.triage._findings import Findings, PatternFinding
 Clean = Callable[[str], str]
 CHARS_PER_TOKEN = 4
 SAMPLE = 240
+FACT, FACTS = 400, 3
 END = 80
 """Characters of the first and the last line of a flow."""
 SERVICES = 4
@@ -131,17 +132,18 @@ def _suspects(findings: Findings, clean: Clean) -> Iterator[str]:
     conclusion = findings.conclusion
     if not conclusion.ranking:
         return
-    yield f"SUSPECTS by rule (verdict {conclusion.verdict}: {clean(conclusion.reason)[:200]})"
+    said = any(conclusion.reason == fact.text for fact in conclusion.ranking[0].facts[:FACTS])
+    yield f"SUSPECTS by rule (verdict {conclusion.verdict}{'' if said else f': {clean(conclusion.reason)[:200]}'})"
     for place, suspect in enumerate(conclusion.ranking[:4], 1):
         notes = f" ({'; '.join(suspect.notes[:2])})" if suspect.notes else ""
         yield f"  {place}. {suspect.service} score {suspect.score:.1f}{notes}"
-        for fact in suspect.facts[:3]:
+        for fact in suspect.facts[:FACTS]:
             yield f"     {findings.row_of(fact) or '-'} {_fact(fact, clean)}"
 
 
 def _fact(fact: Fact, clean: Clean) -> str:
     since = f" since {iso(instant(fact.onset[1]))}" if fact.onset else ""
-    return f"{fact.kind}: {clean(fact.text)[:300]}{since}"
+    return f"{fact.kind}: {clean(fact.text)[:FACT]}{since}"
 
 
 def _pattern_rows(findings: Findings, room: int, clean: Clean) -> tuple[list[str], int]:

@@ -49,12 +49,6 @@ def test_the_end_of_a_capture_is_no_silence() -> None:
     assert "silent" in kinds(silent)
 
 
-def test_who_falls_silent_within_its_capture_is_silent() -> None:
-    early = [*lines("desk", 0, HOUR), *lines("mail", 0, HOUR / 2)]
-    found = ask(early, lines("purse", 9 * HOUR, 10 * HOUR))
-    assert [fact.service for fact in found.facts if fact.kind == "silent"] == ["mail"]
-
-
 def test_the_start_of_a_capture_is_no_change() -> None:
     broken = [Event(9 * HOUR + 300 + n, "purse", 4, "Connection refused: ledger:5432") for n in range(200)]
     found = ask(lines("desk", 0, HOUR), lines("purse", 9 * HOUR, 10 * HOUR), broken)

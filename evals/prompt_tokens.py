@@ -22,6 +22,7 @@ from logagent.events import LoopEnded, RunEvent, ToolFinished
 from logagent.llm import ChatClient, Endpoint
 from logagent.settings import RunOptions, load
 from logagent.testing import Answer, ScriptedModel, calls, submit
+from logagent.triage import Findings
 from logagent.wiring import open_session
 
 MOST_PROMPT, MOST_RESULT = 20_000, 1_500
@@ -106,10 +107,7 @@ def _run(folder: Path, window: Mapping[str, str], row: Row, *, greedy: bool) -> 
 
     with open_session(settings, options, note) as session:
         findings = session.survey()
-        ranking = findings.conclusion.ranking
-        service = ranking[0].service if ranking else ""
-        suspect = f'service:"{service}"' if service else "level>=warn"
-        with ScriptedModel(_script(suspect, greedy=greedy)) as model:
+        with ScriptedModel(script(findings, greedy=greedy)) as model:
             client = ChatClient(Endpoint(model.url, "scripted", context_window=128_000))
             session.model = client
             session.conclude(findings)
@@ -118,7 +116,11 @@ def _run(folder: Path, window: Mapping[str, str], row: Row, *, greedy: bool) -> 
         row.prompt, row.first = sum(sizes), sizes[0]
 
 
-def _script(suspect: str, *, greedy: bool) -> list[Answer]:
+def script(findings: Findings, *, greedy: bool = False) -> list[Answer]:
+    """Three typical calls about the first suspect, one a turn, and the submission."""
+    ranking = findings.conclusion.ranking
+    service = ranking[0].service if ranking else ""
+    suspect = f'service:"{service}"' if service else "level>=warn"
     looks = [
         calls("get_log_patterns", query=suspect, why="what is new or gone in the suspect"),
         calls("search_logs", query=f"{suspect} AND level>=warn", why="its own words"),

@@ -81,6 +81,8 @@ class CaseStore:
     def save(self, diagnosis: Diagnosis) -> Path:
         """Write the diagnosis of its case, whole or not at all; the one before is replaced.
 
+        Other cases that are older than `keep_days` are deleted.
+
         Raises:
             UsageError: its id is no case id.
             StoreUnavailable: the folder cannot be written.
@@ -92,6 +94,8 @@ class CaseStore:
             write_private(target, diagnosis.to_json() + "\n")
         except OSError as error:
             raise _unwritable(folder, error) from error
+        with contextlib.suppress(OSError):
+            self._prune(diagnosis.id)
         return target
 
     def append(self, case: str, record: Mapping[str, Any], *, sync: bool = True) -> None:
@@ -180,16 +184,14 @@ class CaseStore:
             raise self._missing(case)
         shutil.rmtree(folder)
 
-    def prune(self) -> int:
-        """Delete the cases that are older than `keep_days` and say how many; 0 days keeps all."""
-        if self.keep_days <= 0 or not self._folder.is_dir():
-            return 0
+    def _prune(self, current: str) -> None:
+        """Delete the cases that are older than `keep_days`, but never the current one; 0 days keeps all."""
+        if self.keep_days <= 0:
+            return
         limit = f"{self._clock().astimezone(UTC) - timedelta(days=self.keep_days):%Y%m%d-%H%M}"
         names = (entry.name for entry in self._folder.iterdir() if entry.is_dir() and not entry.is_symlink())
-        old = [name for name in names if _ID.fullmatch(name) and name[:13] < limit]
-        for name in old:
+        for name in [name for name in names if _ID.fullmatch(name) and name[:13] < limit and name != current]:
             shutil.rmtree(self._folder / name, ignore_errors=True)
-        return len(old)
 
     def _newest(self) -> str:
         return next(iter(self.ids()), "")
@@ -221,7 +223,9 @@ class CaseStore:
     def _missing(self, name: str) -> UsageError:
         ids = self.ids()
         near = get_close_matches(name, ids, n=3, cutoff=0.7) or list(ids[:1])
-        values: dict[str, object] = {"case": name[:60], "days": self.keep_days}
+        values: dict[str, object] = {"case": name[:60]}
+        if self.keep_days > 0:
+            values["days"] = self.keep_days
         if near:
             values |= {"closest": ", ".join(near), "best": near[0]}
         hint = f"closest: {', '.join(near)}" if near else "there are no saved cases yet"

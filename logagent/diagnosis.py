@@ -26,7 +26,7 @@ BaselineMethod = Literal[
 class Model(BaseModel):
     """Base: no unknown keys, by name or alias."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, defer_build=True)
 
 
 class ToolInfo(Model):

@@ -91,6 +91,10 @@ class Ledger:
         self.rows[row.id] = row
         return row
 
+    def same(self, claim: Claim) -> Evidence | None:
+        """The row that says the same of the same: a line read again, a query asked again with the same figure."""
+        return next((row for row in self.rows.values() if _key(row) == _key(claim)), None)
+
     def replace(self, row: Evidence) -> None:
         """Store a changed row under its id.
 
@@ -110,3 +114,9 @@ class Ledger:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+
+def _key(claim: Claim) -> tuple[object, ...]:
+    """What makes two rows one: a single line is found by its id, whatever query it came with."""
+    asked = tuple(sample.id for sample in claim.samples) if claim.sample_only else claim.query
+    return claim.kind, claim.statement, claim.value, claim.baseline_value, asked

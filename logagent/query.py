@@ -159,7 +159,7 @@ def parse(text: str, fields: FieldMap | None = None, *, max_length: int = MAX_LE
     Args:
         text: the query.
         fields: what the source has; None skips the check of field names and of number types.
-        max_length: most characters (200 for a model).
+        max_length: most characters (600 for a model).
 
     Raises:
         UsageError: LA704, with `filter`, `reason` and `position` (from 1) in `values`.
@@ -296,7 +296,7 @@ class _Parser:
         return node
 
     def _named(self, named: re.Match[str]) -> Node:
-        start, name, operator = self._at, _unescaped(named[1]), named[2].lstrip(": \t\n")
+        start, name, operator = self._at, self._meant(_unescaped(named[1])), named[2].lstrip(": \t\n")
         self._at = named.end()
         if self._at >= len(self._text) or self._text[self._at] == ")":
             self._refuse(f"{name}: needs a value", start)
@@ -365,13 +365,22 @@ class _Parser:
         if raw == "*":
             return Exists(field)
         if raw[0] in "*?":
-            self._refuse(f'"{raw[0]}" at the start of a value is not allowed (a leading wildcard)', start)
+            self._refuse(self._instead_of_leading(field, raw), start)
         for role in ("severity", "timestamp"):
             if self._is(field, role):
                 self._refuse(f"{field} takes no wildcard", start)
         if self._is(field, "message") and not _ONE_WORD.fullmatch(raw):
             self._refuse("a wildcard on the message matches one word, and this holds several; use a phrase", start)
         return Wildcard(field, re.sub(r"\\([^*?\\])", r"\1", raw))
+
+    def _instead_of_leading(self, field: str, raw: str) -> str:
+        """What a leading wildcard is refused with: a filter that works."""
+        refused = f'"{raw[0]}" at the start of a value is not allowed (a leading wildcard)'
+        rest = _WILD.sub(" ", raw).strip()
+        if not self._is(field, "message"):
+            return f"{refused}; a field is matched whole: write {field}:value or {field}:start*"
+        found = f"; write {rest.split()[0]} or {rest.split()[0]}*" if rest else ""
+        return f"{refused}; a bare word matches a whole word of the text, in any case, anywhere{found}"
 
     def _exact(self, field: str, value: str, start: int, kind: type[Term] | type[Phrase]) -> Node:
         if self._is(field, "severity"):
@@ -456,6 +465,12 @@ class _Parser:
         hint = f"; near: {', '.join(near)}" if near else f"; known: {', '.join(sorted(self._fields.roles)[:12])}"
         self._refuse(f'no field "{name}"{hint} (text with a colon needs quotes)', start)
 
+    def _meant(self, name: str) -> str:
+        """The role that results tell under another name, where no field of the source has that name."""
+        fields = self._fields or _NO_FIELDS
+        role = _TOLD_AS.get(name, "")
+        return role if fields.roles.get(role) and name not in fields.names else name
+
     def _is(self, field: str, role: str) -> bool:
         if not field:
             return role == "message"
@@ -505,9 +520,14 @@ class _Parser:
         )
 
 
-ALLOWED = 'field:value, level>=value, "phrase", wildcards (not leading), [a TO b], AND OR NOT, ( ), _exists_:field'
+ALLOWED = (
+    'field:value, field:(a OR b), NOT field:(a OR b), level>=value, "phrase", wild* (not leading), [a TO b], '
+    "AND OR NOT, ( ), _exists_:field"
+)
 """What a query may hold, for error texts."""
 _NO_FIELDS = FieldMap()
+_TOLD_AS = {"duration_ms": "duration"}
+"""Names under which results tell a role, with its unit."""
 _ODD_STARTS = frozenset("-!+[{<>&|")
 
 

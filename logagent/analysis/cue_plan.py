@@ -209,7 +209,7 @@ def index(spec: Mapping[str, Any]) -> dict[str, Any]:
     entries = [_entry(entry, "mechanism") for entry in spec["mechanism"]]
     entries += [_entry(entry, "change") for entry in spec["change"]]
     head = {"version": spec["version"], "context": spec["context"], "not": spec["global"]["not"]}
-    return {**head, "extractors": spec["extractors"], "entries": entries}
+    return {**head, "inferred": spec["inferred"], "extractors": spec["extractors"], "entries": entries}
 
 
 _KEPT = (

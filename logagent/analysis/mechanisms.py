@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -41,6 +42,8 @@ _NEAR_BEFORE, _NEAR_AFTER = 120, 200
 _ANCHOR = 40
 """Characters of a match that are enough to find it again."""
 
+_PART = re.compile(r"[^\W_]+")
+_LIKE, _MOST_NEAR = 0.5, 4
 _MOST_TEXTS = 20_000
 """Texts whose answer is kept; then the memory starts anew."""
 
@@ -73,6 +76,15 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Inferred:
+    """A mechanism that no line states: a diagnosis may name it from times, figures and silence."""
+
+    id: str
+    title: Mapping[str, str]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """What a line states. `every`: all mechanisms with a strong cue in it; `names`: what it blames, by group."""
 
@@ -99,6 +111,9 @@ class Catalogue:
         changes = [row for row in rows if row["kind"] == "change"]
         self.version: str = data["version"]
         self.entries: Mapping[str, Entry] = MappingProxyType({row["id"]: _entry(row, i) for i, row in enumerate(rows)})
+        self.inferred: Mapping[str, Inferred] = MappingProxyType(
+            {row["id"]: Inferred(row["id"], row["title"], tuple(row["words"])) for row in data.get("inferred", ())}
+        )
         self.terms: Mapping[str, tuple[str, ...]] = MappingProxyType({e.id: e.terms for e in self.entries.values()})
         self._mechanisms = Matcher(mechanisms, data["not"], data["context"])
         self._changes = Matcher(changes, (), data["context"], len(mechanisms))
@@ -128,6 +143,20 @@ class Catalogue:
         """Id of the mechanism a text states, or "" for none."""
         hit = self.read(text, service)
         return hit.id if hit else ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All ids that a diagnosis may name."""
+        return (*self.inferred, *self.entries)
+
+    def near(self, name: str) -> list[str]:
+        """The ids whose spelling, or whose name among people, comes nearest to a name that is none; best first."""
+        wanted = name.strip().lower()
+        words = {one.id: one.words for one in self.inferred.values()}
+        words |= {one.id: one.words for one in self.entries.values()}
+        scores = {one: _likeness(wanted, one, told) for one, told in words.items()}
+        found = sorted((one for one in scores if scores[one] >= _LIKE), key=lambda one: -scores[one])
+        return found[:_MOST_NEAR]
 
     def change(self, text: str) -> tuple[str, ...]:
         """Ids of the change events a text states."""
@@ -216,6 +245,15 @@ class Catalogue:
             return host_of(found[0])
         endpoints = (found[0] for found in self._extractors["endpoint"].regex.finditer(near))
         return next((host_of(endpoint) for endpoint in endpoints if not self._no_endpoint(endpoint)), None)
+
+
+def _likeness(wanted: str, name: str, words: Sequence[str]) -> float:
+    """0 to 1: how much of one is in the other, letter by letter or word by word."""
+    told = [name, *(word.lower() for word in words)]
+    best = max(SequenceMatcher(None, wanted, one).ratio() for one in told)
+    own = set(_PART.findall(wanted))
+    shared = max(len(own & set(_PART.findall(one))) / max(1, len(own | set(_PART.findall(one)))) for one in told)
+    return max(best, shared)
 
 
 def host_of(value: str) -> str:

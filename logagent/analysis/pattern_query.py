@@ -59,6 +59,30 @@ def _pieces(template: str) -> list[str]:
     return sorted(dict.fromkeys(found), key=lambda piece: -len(piece))
 
 
+def literals(template: str) -> list[str]:
+    """All that is literal between two slots, from one end of a token to another, longest first.
+
+    >>> literals("[find][starts with G|D][train:D<num>] of <num>")
+    ['[find][starts with G|D', 'of']
+    """
+    found = []
+    for line in template.split(" [failed: ", 1)[0].split(" | ", 1)[0].split("\n")[:4]:
+        parts = _SLOT.split(_CLASS.sub("<*>", line))
+        for place, part in enumerate(parts):
+            start = 0 if not place else (gap.end() if (gap := _BREAKS.search(part)) else len(part))
+            gaps = list(_BREAKS.finditer(part))
+            end = len(part) if place == len(parts) - 1 else (gaps[-1].start() if gaps else 0)
+            words = part[start:end].split()
+            found += [" ".join(words[at : at + _WORDS]) for at in range(0, len(words), _WORDS)]
+    telling = [run for run in found if _WORD.search(run)]
+    return sorted(dict.fromkeys(telling), key=lambda run: -len(run))
+
+
+def literal_node(run: str) -> Node:
+    """A query for lines that hold a literal run."""
+    return Phrase("", run) if " " in run or _CHINESE.match(run) else Term("", run)
+
+
 def pattern_node(template: str, *, service: str = "", levels: Sequence[int] = ()) -> Node:
     """A query for the lines of one pattern: its service, its longest literal phrases.
 
@@ -69,7 +93,7 @@ def pattern_node(template: str, *, service: str = "", levels: Sequence[int] = ()
     if bland:
         runs += _pieces(template)[:_PHRASES]
     parts: list[Node] = [Phrase("service", service)] if service else []
-    parts.extend(Phrase("", run) if " " in run or _CHINESE.match(run) else Term("", run) for run in runs)
+    parts.extend(map(literal_node, runs))
     if levels and bland:
         classes: list[Node] = [Level(level) for level in sorted(set(levels))]
         parts.append(classes[0] if len(classes) == 1 else Or(tuple(classes)))

@@ -66,7 +66,7 @@ class Redactor:
         return self._mask_shape.sub(lambda match: self._originals.get(match[0], match[0]), text)
 
     def _once(self, text: str) -> str:
-        spans = self._spans(text)
+        spans = secrets(text, addresses=self._addresses)
         if not spans:
             return text
         quoted = text[:1] in {"{", "["}
@@ -98,31 +98,6 @@ class Redactor:
         masked = self._once(str(value))
         return value if masked == str(value) else masked
 
-    def _spans(self, text: str) -> list[Hit]:
-        """Hits in positions of `text`, merged, without those that touch a mask of this run."""
-        hits = sorted({view.raw_span(hit) for view in views(text) for hit in self._hits(view)})
-        if not hits:
-            return []
-        taken = [match.span() for match in _ANY_MASK.finditer(text)]
-        merged: list[Hit] = []
-        for hit in hits:
-            if hit.end <= hit.start or _touches(hit, taken):
-                continue
-            if merged and hit.start < merged[-1].end:
-                kind = merged[-1].kind if _length(merged[-1]) >= _length(hit) else hit.kind
-                merged[-1] = Hit(merged[-1].start, max(hit.end, merged[-1].end), kind)
-            else:
-                merged.append(hit)
-        return merged
-
-    def _hits(self, view: View) -> Iterator[Hit]:
-        if any(clue in view.lower for clue in _redact_keys.CLUES):
-            yield from _redact_keys.find(view)
-        yield from _redact_patterns.find(view)
-        yield from _redact_personal.find(view)
-        if self._addresses:
-            yield from _redact_personal.addresses(view.text)
-
     def _mask(self, value: str, kind: str) -> str:
         key = _normal(value, kind)
         mask = self._masks.get(key)
@@ -132,6 +107,33 @@ class Redactor:
             self._originals[mask] = value
             self._kinds[kind] += 1
         return mask
+
+
+def secrets(text: str, *, addresses: bool = False) -> list[Hit]:
+    """Where secrets stand in `text`: merged, in order, without those that touch a mask. Safe in any thread."""
+    hits = sorted({view.raw_span(hit) for view in views(text) for hit in _hits(view, addresses=addresses)})
+    if not hits:
+        return []
+    taken = [match.span() for match in _ANY_MASK.finditer(text)]
+    merged: list[Hit] = []
+    for hit in hits:
+        if hit.end <= hit.start or _touches(hit, taken):
+            continue
+        if merged and hit.start < merged[-1].end:
+            kind = merged[-1].kind if _length(merged[-1]) >= _length(hit) else hit.kind
+            merged[-1] = Hit(merged[-1].start, max(hit.end, merged[-1].end), kind)
+        else:
+            merged.append(hit)
+    return merged
+
+
+def _hits(view: View, *, addresses: bool) -> Iterator[Hit]:
+    if any(clue in view.lower for clue in _redact_keys.CLUES):
+        yield from _redact_keys.find(view)
+    yield from _redact_patterns.find(view)
+    yield from _redact_personal.find(view)
+    if addresses:
+        yield from _redact_personal.addresses(view.text)
 
 
 def _normal(value: str, kind: str) -> str:

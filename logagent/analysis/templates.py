@@ -1,11 +1,13 @@
 """Templates: generic masks, then a small Drain per service and call site (depth 2, similarity 0.7)."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain, repeat
 
 from logagent.analysis.events import error_fields
 from logagent.analysis.facts import Event
+from logagent.analysis.redact import secrets
 
 LIMIT = 1500
 """Characters of a message that take part in its template."""
@@ -36,6 +38,15 @@ _LINED = re.compile(r"[#:]\d{1,9}$")
 
 _DELIMITERS = r"[\s\[\]{}(),=:：|]+"
 _SPLIT = re.compile(_DELIMITERS)
+_PIECE = re.compile(r"[^\s\[\]{}(),=:：|]+")
+_MORE = "\ue000"
+"""Stands for each further word of a secret until the words are aligned; a private character, never shown."""
+_WITH_MORE = re.compile(rf"{_DELIMITERS}{_MORE}")
+_PERSONAL = {kind: f"<{kind}>" for kind in ("email", "phone", "card", "iban", "national_id")}
+_MASKED = "<masked>"
+"""Not `<password>`: that reads like an XML element with a password behind it."""
+_BEYOND = 256
+"""Characters behind LIMIT that tell whether a secret is cut there."""
 _EMPTY, _FILLED = " ()", f" ({SLOT})"
 """A value that is missing once is still a value: `from host ()` is `from host (name)`."""
 _STATE_WORDS = (
@@ -59,6 +70,16 @@ _FAILED_STATUS = "status-exx"
 def tokens(text: str) -> list[str]:
     """Words of a masked text."""
     return [word for word in _SPLIT.split(text) if word]
+
+
+def split_words(text: str) -> tuple[list[str], list[str]]:
+    """Words of a masked text with the empty ones at its ends, and what stands between each two."""
+    return _SPLIT.split(text), _SPLIT.findall(text)
+
+
+def join_words(words: Sequence[str], gaps: Sequence[str]) -> str:
+    """The text that `split_words` took apart."""
+    return "".join(word + gap for word, gap in zip(words, [*gaps, ""], strict=True))
 
 
 def mask(message: str) -> str:
@@ -96,13 +117,69 @@ def _mask_word(word: str) -> str | None:
 
 
 def typed_mask(message: str) -> str:
-    """The same for readers: slots say what they hold.
+    """The same for readers: slots say what they hold, and a secret is a slot too.
 
-    >>> typed_mask("user 42 from 10.0.0.7:5432 in 12ms")
-    'user <num> from <ip> in <num>'
+    >>> typed_mask("user 42 from 10.0.0.7:5432 in 12ms, mail jo7@example.com")
+    'user <num> from <ip> in <num>, mail <email>'
     """
-    shown = MASK.sub(lambda hit: _SHOWN.get(str(hit.lastgroup), "<num>"), message[:LIMIT])
-    return shown.replace(_EMPTY, _FILLED)
+    return _WITH_MORE.sub("", _typed(message))
+
+
+def _typed(message: str) -> str:
+    """`typed_mask` with as many words as the plain mask has: each further word of a secret is `_MORE`."""
+    return _slotted(message, _kind, lambda kind: chain([_PERSONAL.get(kind, _MASKED)], repeat(_MORE)))
+
+
+def _kind(hit: re.Match[str]) -> str:
+    return _SHOWN.get(str(hit.lastgroup), "<num>")
+
+
+def _plain(message: str) -> str:
+    """The mask without any secret, in as many words: what may be shown or asked for."""
+    return _slotted(message, lambda _: SLOT, lambda _: repeat(SLOT))
+
+
+def _slotted(message: str, shown: Callable[[re.Match[str]], str], secret: Callable[[str], Iterator[str]]) -> str:
+    """What varies replaced by `shown`, and the words of each secret by those of `secret(kind)`.
+
+    Secrets are looked for in the whole text: once its digits are slots, a token is no longer known for one.
+    """
+    hits = list(MASK.finditer(message[:LIMIT]))
+    parts, last = [], 0
+    for start, end, kind in _bare_secrets(message, hits):
+        before = [hit for hit in hits if last <= hit.start() and hit.end() <= start]
+        parts.append(_replaced(message, last, start, before, shown))
+        inside = [hit for hit in hits if start <= hit.start() and hit.end() <= end]
+        words = secret(kind)
+        held = _replaced(message, start, end, inside, lambda _: "x")
+        parts.append(_PIECE.sub(lambda _, words=words: next(words), held))  # type: ignore[misc]
+        last = end
+    rest = [hit for hit in hits if last <= hit.start()]
+    parts.append(_replaced(message, last, min(len(message), LIMIT), rest, shown))
+    return "".join(parts).replace(_EMPTY, _FILLED)
+
+
+def _bare_secrets(message: str, hits: Sequence[re.Match[str]]) -> Iterator[tuple[int, int, str]]:
+    """Secrets of which the slots of `hits` leave something to read, widened to the slots they touch."""
+    for start, end, kind in secrets(message[: LIMIT + _BEYOND]):
+        begin, stop = start, min(end, LIMIT)
+        touched = [hit for hit in hits if hit.start() < stop and begin < hit.end()]
+        left = _replaced(message, begin, stop, touched, lambda _: "") if begin < stop else ""
+        if touched:
+            begin, stop = min(begin, touched[0].start()), max(stop, touched[-1].end())
+        if _PIECE.search(left):
+            yield begin, stop, kind
+
+
+def _replaced(
+    text: str, start: int, end: int, hits: Sequence[re.Match[str]], shown: Callable[[re.Match[str]], str]
+) -> str:
+    """`text[start:end]` with each hit replaced, as far as it lies inside."""
+    parts = []
+    for hit in hits:
+        parts += [text[start : max(start, hit.start())], shown(hit)]
+        start = max(start, hit.end())
+    return "".join([*parts, text[start:end]])
 
 
 def keep_status(message: str) -> str:
@@ -118,11 +195,23 @@ def keep_status(message: str) -> str:
     return message
 
 
+def status_codes(message: str) -> list[str]:
+    """The codes that `keep_status` would fold.
+
+    >>> status_codes("GET /cart 503")
+    ['503']
+    """
+    low = message.lower()
+    if not any(word in low for word in _STATUS_WORDS):
+        return []
+    return [hit[0][len(hit[1]) :] for hit in _STATUS.finditer(message[:LIMIT])]
+
+
 class Drain:
     """Groups of equal length and first token whose tokens agree to `similarity` (He et al., ICWS 2017).
 
     Attributes:
-        texts: masked text of each template, by id: the text of its first message.
+        texts: masked text of each template, by id: the text of its first message, without secrets.
         keys: (service, call site) of each template, by id.
     """
 
@@ -152,26 +241,27 @@ class Drain:
 
     def display(self, template: int) -> str:
         """The template for readers: typed slots, and `<*>` where words were merged."""
-        text = typed_mask(self._raw[template])
-        typed, delimiters = _SPLIT.split(text), _SPLIT.findall(text)
+        text = _typed(self._raw[template])
+        typed, delimiters = split_words(text)
         words = iter(self._words[template])
-        shown = [word if not word or next(words, "") != SLOT or word.startswith("<") else SLOT for word in typed]
-        return "".join(word + gap for word, gap in zip(shown, [*delimiters, ""], strict=True)).strip()
+        kept = ("<", _MORE)
+        shown = [word if not word or next(words, "") != SLOT or word.startswith(kept) else SLOT for word in typed]
+        return _WITH_MORE.sub("", join_words(shown, delimiters)).strip()
 
     def common(self, templates: Sequence[int]) -> str:
         """The masked text that all lines of all these templates share, `<*>` for every word in which any differ."""
         text = self.texts[templates[0]]
-        typed, delimiters = _SPLIT.split(text), _SPLIT.findall(text)
+        typed, delimiters = split_words(text)
         own = [self._words[template] for template in templates]
         alike = [words for words in own if len(words) == len(own[0])]
         words = iter([some[0] if len(set(some)) == 1 else SLOT for some in zip(*alike, strict=True)])
         shown = [word if not word or next(words, "") == word else SLOT for word in typed]
-        return "".join(word + gap for word, gap in zip(shown, [*delimiters, ""], strict=True))
+        return join_words(shown, delimiters)
 
     def _new(self, service: str, callsite: str, masked: str, message: str) -> int:
-        self.texts.append(masked)
+        self.texts.append(_plain(message))
         self.keys.append((service, callsite))
-        self._raw.append(message[:LIMIT])
+        self._raw.append(message[: LIMIT + _BEYOND])
         self._words.append(tokens(masked))
         return len(self.texts) - 1
 
@@ -214,7 +304,7 @@ def mine(events: Iterable[Event]) -> Drain:
     """
     drain = Drain()
     for event in events:
-        text = keep_status(event.message[:LIMIT])
+        text = keep_status(event.message[: LIMIT + _BEYOND])
         event.failed = event.failed or _FAILED_STATUS in text
         bland = (event.level or 0) >= _WARN and len(event.message) < _SHORT and bool(event.extra)
         if bland and (more := error_fields(event)):

@@ -44,6 +44,8 @@ def make_context(options: GlobalOptions, limits: RunLimits | None = None) -> Con
     CURRENT.console = plain_console(options, environ)
     for name, value in (("color", options.color), ("progress", options.progress), ("lang", _language(options.lang))):
         require_choice(f"--{name}", value, _CHOICES[name])
+    if options.json and options.output_format not in (None, "json"):
+        raise _refused(f"--json and --format {options.output_format} exclude each other")
     settings = load(_settings_options(options, limits), environ)
     console = make_console(options, environ, settings.ui.lang, settings.ui.tz)
     if settings.ui.accessible and console.progress == "tty":
@@ -75,8 +77,7 @@ def require_choice(option: str, value: str | None, choices: tuple[str, ...]) -> 
         UsageError: LA702.
     """
     if value is not None and value not in choices:
-        reason = f"{option} is one of {', '.join(choices)}, not {value!r}"
-        raise UsageError(reason, code="LA702", values={"reason": reason})
+        raise _refused(f"{option} is one of {', '.join(choices)}, not {value!r}")
 
 
 def _settings_options(options: GlobalOptions, limits: RunLimits | None) -> dict[str, object]:
@@ -130,8 +131,8 @@ def make_run_options(context: Context, asked: Asked, scope: ScopeOptions, limits
     from logagent.times import parse_duration  # noqa: PLC0415
 
     if limits is not None and limits.no_llm and limits.require_llm:
-        reason = "--no-llm and --require-llm exclude each other"
-        raise UsageError(reason, code="LA702", values={"reason": reason})
+        raise _refused("--no-llm and --require-llm exclude each other")
+    _require_no_blank_time(scope)
     settings = context.settings
     targets = read_targets(asked.names, scope.service or (), has_cluster=settings.es.url is not None)
     context.stdin = targets.stdin
@@ -161,6 +162,18 @@ def make_run_options(context: Context, asked: Asked, scope: ScopeOptions, limits
         save=False,
     )
     return _limited(run, limits) if limits else run
+
+
+def _require_no_blank_time(scope: ScopeOptions) -> None:
+    """An empty time is what an unset variable of a script leaves; it must not mean the default."""
+    for name in ("since", "until", "at", "baseline", "time_shift"):
+        value = getattr(scope, name)
+        if value is not None and not value.strip():
+            raise _refused(f"--{name.replace('_', '-')} is empty; leave it out for the default")
+
+
+def _refused(reason: str) -> UsageError:
+    return UsageError(reason, code="LA702", values={"reason": reason})
 
 
 def _limited(run: "RunOptions", limits: RunLimits) -> "RunOptions":

@@ -18,7 +18,7 @@ from logagent.cli._output import emit_diagnosis, plan_output
 from logagent.cli._progress import Progress
 from logagent.cli._window import confirm_long_window, window_title
 from logagent.errors import SourceError, UsageError
-from logagent.events import OnEvent
+from logagent.events import OnEvent, RunEvent, StepFinished
 
 if TYPE_CHECKING:
     from logagent.diagnosis import Diagnosis
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 INTERRUPTED, TERMINATED = 130, 143
 FOUND = 10
 PARTIAL = 7
+_CONCLUDING = 7
+"""The first step behind the survey; from there on the loop hears interrupts itself."""
 _ANOMALIES = ("confirmed", "probable", "inconclusive")
 
 
@@ -36,15 +38,27 @@ class Interrupts:
 
     Attributes:
         status: exit status asked for; 0 while nobody interrupted.
+        heard: whether somebody caught the interrupt. Python drops one that comes inside a callback of its own.
     """
 
     def __init__(self) -> None:
         self.status = 0
+        self.heard = False
 
     def __call__(self, number: int, _frame: object) -> None:
         """Note the signal and raise KeyboardInterrupt in the main thread."""
         self.status = TERMINATED if number == signal.SIGTERM else INTERRUPTED
         raise KeyboardInterrupt
+
+    def watch(self, on_event: OnEvent) -> OnEvent:
+        """`on_event`, and after each step of the survey the interrupt once more that nobody has caught."""
+
+        def tell(event: RunEvent) -> None:
+            on_event(event)
+            if self.status and not self.heard and isinstance(event, StepFinished) and event.number < _CONCLUDING:
+                raise KeyboardInterrupt
+
+        return tell
 
 
 def investigate(context: Context, options: "RunOptions", *, exit_code: bool = False) -> int:
@@ -64,7 +78,7 @@ def investigate(context: Context, options: "RunOptions", *, exit_code: bool = Fa
         return 2
     title = window_title(context, options)
     with _signals() as interrupts, debug_log(context) as log, Progress(console, title) as progress:
-        diagnosis = _run(context, options, _both(progress, log), _approval(context, progress))
+        diagnosis = _run(context, options, (interrupts, _both(progress, log)), _approval(context, progress))
     status = interrupts.status
     if diagnosis is None:
         console.say(console.texts.say("cli.interrupted_empty"))
@@ -85,9 +99,9 @@ def _both(first: OnEvent, second: OnEvent | None) -> OnEvent:
         return first
     log = second
 
-    def tell(event: object) -> None:
-        first(event)  # type: ignore[arg-type]
-        log(event)  # type: ignore[arg-type]
+    def tell(event: RunEvent) -> None:
+        first(event)
+        log(event)
 
     return tell
 
@@ -104,19 +118,22 @@ def _approval(context: Context, progress: Progress) -> "Approve":
     return approve
 
 
-def _run(context: Context, options: "RunOptions", on_event: OnEvent, approve: "Approve") -> "Diagnosis | None":
-    """The diagnosis; after an interrupt what is known by then, or None."""
+def _run(
+    context: Context, options: "RunOptions", told: tuple[Interrupts, OnEvent], approve: "Approve"
+) -> "Diagnosis | None":
+    """The diagnosis; after an interrupt what is known by then, or None. `told`: who hears signals, and events."""
+    interrupts, on_event = told
     try:
         from logagent.wiring import open_session  # noqa: PLC0415
 
-        session = open_session(context.settings, options, on_event, context.stdin, approve)
+        session = open_session(context.settings, options, interrupts.watch(on_event), context.stdin, approve)
     except KeyboardInterrupt:
         return None
     with session:
         try:
             return session.run()
         except KeyboardInterrupt:
-            pass
+            interrupts.heard = True
         try:
             return session.partial()
         except KeyboardInterrupt:  # twice: leave now

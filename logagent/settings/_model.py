@@ -67,7 +67,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
 
 class EsSettings(_Section):
@@ -191,7 +191,8 @@ class KibanaSettings(_Section):
 class CaseSettings(_Section):
     """Saved investigations."""
 
-    keep_days: int = Field(30, ge=1)
+    keep_days: int = Field(30, ge=0)
+    """Older cases are deleted when a run is saved; 0 keeps all."""
     folder: str = ""
     """Empty: `cases` in the state folder; `Paths.cases` is what counts."""
 

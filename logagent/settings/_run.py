@@ -39,3 +39,8 @@ class RunOptions:
     assumptions: tuple[str, ...] = ()
     language: str = "en"
     zone: str = "UTC"
+
+    @property
+    def source_words(self) -> tuple[str, ...]:
+        """The words that name the files or indices of this run in a command."""
+        return (*self.files, *(part for index in self.indices for part in ("-i", index)))

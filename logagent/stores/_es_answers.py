@@ -1,6 +1,6 @@
 """What an answer says of itself: completeness (elasticsearch.md 3), totals and keys."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from logagent.logs import Completeness
@@ -22,6 +22,24 @@ def completeness_of(body: Mapping[str, Any]) -> Completeness:
         timed_out=bool(body.get("timed_out")),
         reasons=_reasons(shards.get("failures") or ()),
     )
+
+
+def without_others(body: Mapping[str, Any], only: Collection[str]) -> Mapping[str, Any]:
+    """An answer about these indices alone: what failed in others, which were not to be looked into, is no failure."""
+    shards, clusters = body.get("_shards") or {}, body.get("_clusters") or {}
+    if not _is_elsewhere(shards, only):
+        return body
+    found = int(shards.get("successful", 0)) + int(shards.get("failed", 0))
+    details = clusters.get("details") or {}
+    if details:
+        clusters = {"details": {name: one for name, one in details.items() if not _is_elsewhere(one, only)}}
+    return {**body, "_clusters": clusters, "_shards": {**shards, "successful": found, "failed": 0, "failures": []}}
+
+
+def _is_elsewhere(part: Mapping[str, Any], only: Collection[str]) -> bool:
+    """Whether something failed, and all of it in other indices than these."""
+    failures = part.get("failures") or ()
+    return bool(failures) and all((failure.get("index") or "") not in ("", *only) for failure in failures)
 
 
 def merged(parts: Iterable[Completeness]) -> Completeness:

@@ -10,6 +10,7 @@ from logagent.logs import Bucket, TimeWindow, instant
 from logagent.stores._base import Measure
 from logagent.stores._es_compile import Clause
 from logagent.stores._es_fields import ClusterFields
+from logagent.stores._es_values import cardinality
 
 MOST_BUCKETS = 500
 """Of one series."""
@@ -18,7 +19,6 @@ MOST_COUNTS = 900
 """Of one request."""
 ALL_BUCKETS = 50_000
 """Of one request; search.max_buckets is 65,535."""
-_PRECISE_DISTINCT = 3_000
 
 
 def sorting(fields: ClusterFields, order: Literal["newest", "oldest"]) -> list[dict[str, Any]]:
@@ -72,7 +72,7 @@ def measuring(measure: Measure, clause: Clause, fields: ClusterFields) -> dict[s
         aggregation["aggs"] = {"at": {"min" if measure.op == "first" else "max": {"field": fields.time}}}
     if measure.op == "distinct":
         aggregation["aggs"] = {
-            f"n{number}": {"cardinality": {"field": choice.exact, "precision_threshold": _PRECISE_DISTINCT}}
+            f"n{number}": cardinality(choice.exact)
             for number, choice in enumerate(fields.choices(measure.field))
             if choice.exact
         }

@@ -6,7 +6,7 @@ fields are exact and case-sensitive, NOT also matches records without the field.
 
 import ipaddress
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +15,7 @@ from logagent.errors import UsageError
 from logagent.fields import FieldChoice, instant_of, milliseconds
 from logagent.logs import Severity, TimeWindow
 from logagent.query import All, And, Exists, Level, LogQuery, Node, Not, Or, Phrase, Range, Term, Wildcard
-from logagent.stores._es_fields import DATES, NUMBERS, TEXTS, ClusterFields
+from logagent.stores._es_fields import DATES, NUMBERS, TEXTS, ClusterFields, Form
 
 Clause = dict[str, Any]
 NOTHING: Clause = {"ids": {"values": []}}
@@ -35,6 +35,11 @@ def in_window(name: str, window: TimeWindow) -> Clause:
     return {
         "range": {name: {"gte": stamp(window.start), "lt": stamp(window.end), "format": "strict_date_optional_time"}}
     }
+
+
+def within(indices: Sequence[str], clause: Clause) -> Clause:
+    """The clause in these indices only; everywhere for none."""
+    return all_of([{"terms": {"_index": list(indices)}}, clause]) if indices else clause
 
 
 class Compiler:
@@ -74,45 +79,67 @@ class Compiler:
                 return self._leaf(node)
 
     def _leaf(self, node: Term | Phrase | Wildcard | Range | Exists) -> Clause:
-        clauses = [self._nested(choice.name, self._one(node, choice)) for choice in self._fields.choices(node.field)]
-        return any_of(clauses)
+        choices = self._searched(node)
+        if isinstance(node, Exists):
+            return any_of([self._nested(choice.name, {"exists": {"field": choice.name}}) for choice in choices])
+        return any_of(
+            [
+                within(form.indices, self._nested(choice.name, self._one(node, choice, form)))
+                for choice in choices
+                for form in self._fields.forms_of(choice)
+            ]
+        )
+
+    def _searched(self, node: Term | Phrase | Wildcard | Range | Exists) -> tuple[FieldChoice, ...]:
+        """The fields that a leaf asks: for words of the message also the text of the error, where it is analysed."""
+        choices = self._fields.choices(node.field)
+        if isinstance(node, Range | Exists) or not self._is_message(node):
+            return choices
+        names = {choice.name for choice in choices}
+        errors = (one for one in self._fields.choices("error_message") if one.name not in names)
+        return (*choices, *(one for one in errors if one.type in TEXTS))
 
     def _nested(self, name: str, clause: Clause) -> Clause:
         parent = self._fields.parent(name)
         return {"nested": {"path": parent, "query": clause}} if parent else clause
 
-    def _one(self, node: Term | Phrase | Wildcard | Range | Exists, choice: FieldChoice) -> Clause:
+    def _one(self, node: Term | Phrase | Wildcard | Range, choice: FieldChoice, form: Form) -> Clause:
         match node:
-            case Exists():
-                return {"exists": {"field": choice.name}}
             case Range():
-                return self._range(node, choice)
+                return self._range(node, choice, form)
             case Wildcard():
-                return self._wildcard(node, choice)
+                return self._wildcard(node, choice, form)
             case _:
-                return self._value(node, choice)
+                return self._value(node, choice, form)
 
     def _is_message(self, node: Term | Phrase | Wildcard) -> bool:
         found = self._fields.map
         plays = any(choice.name == node.field for choice in found.roles.get("message", ()))
         return not node.field or plays or found.role_of(node.field) == "message"
 
-    def _value(self, node: Term | Phrase, choice: FieldChoice) -> Clause:
-        kinds = self._fields.types.get(choice.name, frozenset({choice.type}))
+    def _value(self, node: Term | Phrase, choice: FieldChoice, form: Form) -> Clause:
+        if self._is_message(node) and not form.kinds & TEXTS:
+            return self._contains(node.value, choice, form)
         if self._is_message(node):
-            if kinds & TEXTS:
-                return {"match_phrase": {choice.name: {"query": node.value}}}
-            return self._contains(node.value, choice)
-        if not choice.exact and len(kinds) > 1:  # e.g. a number in one index and a keyword in another
-            return {"match": {choice.name: {"query": node.value, "operator": "and", "lenient": True}}}
-        if not choice.exact:
-            return {"match_phrase": {choice.name: {"query": node.value}}}
-        value = _value(node.value, kinds)
-        return NOTHING if value is None else {"term": {choice.exact: {"value": value}}}
+            return _phrase(choice.name, node.value)
+        if not form.exact:
+            return self._by_words(node.value, choice)
+        value = _value(node.value, form.kinds)
+        return NOTHING if value is None else {"term": {form.exact: {"value": value}}}
 
-    def _contains(self, value: str, choice: FieldChoice) -> Clause:
+    def _by_words(self, value: str, choice: FieldChoice) -> Clause:
+        """A value of a text without a keyword: its words, but none of the longer values known to hold them."""
+        words = _words(value)
+        longer = [
+            one for one in self._fields.shown.get(choice.name, ()) if words != _words(one) and words in _words(one)
+        ]
+        phrases = [_phrase(choice.name, one) for one in longer[:_MOST_TERMS]]
+        found = _phrase(choice.name, value)
+        return {"bool": {"filter": [found], "must_not": phrases}} if phrases else found
+
+    def _contains(self, value: str, choice: FieldChoice, form: Form) -> Clause:
         """A word in a message that is only a keyword: read all its values, where there are not too many."""
-        if choice.type != "wildcard" and not self._may_scan():
+        if form.kinds != {"wildcard"} and not self._may_scan():
             raise UsageError(
                 f"Cannot search words in {choice.name}: it is only a keyword, and over 1,000,000 events are asked for.",
                 code="LA704",
@@ -122,30 +149,28 @@ class Compiler:
         escaped = re.sub(r"([*?\\])", r"\\\1", value)
         return {"wildcard": {choice.name: {"value": f"*{escaped}*", "case_insensitive": True}}}
 
-    def _wildcard(self, node: Wildcard, choice: FieldChoice) -> Clause:
-        kinds = self._fields.types.get(choice.name, frozenset({choice.type}))
-        if kinds <= NUMBERS:
-            return _digits(choice.exact or choice.name, node.pattern)
-        if kinds & TEXTS and (self._is_message(node) or not choice.exact):
+    def _wildcard(self, node: Wildcard, choice: FieldChoice, form: Form) -> Clause:
+        if form.kinds <= NUMBERS:
+            return _digits(form.exact, node.pattern)
+        if form.kinds & TEXTS and (self._is_message(node) or not form.exact):
             return {"wildcard": {choice.name: {"value": node.pattern.lower()}}}  # terms of the index are lower-case
         if self._is_message(node):
-            return {"wildcard": {choice.exact: {"value": f"*{node.pattern}*", "case_insensitive": True}}}
-        return {"wildcard": {choice.exact or choice.name: {"value": node.pattern}}}
+            return {"wildcard": {form.exact: {"value": f"*{node.pattern}*", "case_insensitive": True}}}
+        return {"wildcard": {form.exact: {"value": node.pattern}}}
 
-    def _range(self, node: Range, choice: FieldChoice) -> Clause:
-        kinds = self._fields.types.get(choice.name, frozenset({choice.type}))
+    def _range(self, node: Range, choice: FieldChoice, form: Form) -> Clause:
         bounds: dict[str, object] = {}
         for text, op in (
             (node.low, "gte" if node.include_low else "gt"),
             (node.high, "lte" if node.include_high else "lt"),
         ):
             if text is not None:
-                bounds[op] = self._bound(text, node, choice, kinds)
+                bounds[op] = self._bound(text, node, choice, form.kinds)
         if not bounds:
             return {"exists": {"field": choice.name}}
-        if kinds <= DATES:
+        if form.kinds <= DATES:
             bounds["format"] = "strict_date_optional_time"
-        return {"range": {choice.exact or choice.name: bounds}}
+        return {"range": {form.exact or choice.name: bounds}}
 
     def _bound(self, text: str, node: Range, choice: FieldChoice, kinds: frozenset[str]) -> object:
         if kinds <= DATES:
@@ -171,20 +196,25 @@ class Compiler:
         for choice in choices:
             known = self._fields.levels.get(choice.name, self._fields.map.levels)
             values = [value for one in wanted for value in known.get(one, ())][:_MOST_TERMS]
-            if values and choice.exact:
-                clauses.append(self._nested(choice.name, {"terms": {choice.exact: values}}))
-            else:
-                clauses += [{"match_phrase": {choice.name: {"query": value}}} for value in values]
+            for form in self._fields.forms_of(choice):
+                found = self._level_values(values, choice, form)
+                clauses += [within(form.indices, self._nested(choice.name, clause)) for clause in found]
         return any_of(clauses)
+
+    def _level_values(self, values: list[str], choice: FieldChoice, form: Form) -> list[Clause]:
+        if not form.exact:
+            return [_phrase(choice.name, value) for value in values]
+        return [one_of(values, form)] if values else []
 
     def _without_levels(self, wanted: list[Severity]) -> Clause:
         """No level anywhere: status 5xx, an error class, a stack, or a word of failure count as error."""
         if Severity.ERROR not in wanted:
             return NOTHING
         clauses: list[Clause] = [
-            {"range": {choice.name: {"gte": _FAILED_STATUS}}}
+            within(form.indices, {"range": {choice.name: {"gte": _FAILED_STATUS}}})
             for choice in self._fields.choices("status")
-            if self._fields.types.get(choice.name, frozenset()) <= NUMBERS
+            for form in self._fields.forms_of(choice)
+            if form.kinds <= NUMBERS
         ]
         for role in ("error_type", "stack"):
             clauses += [{"exists": {"field": choice.name}} for choice in self._fields.choices(role)]
@@ -211,11 +241,27 @@ def all_of(clauses: list[Clause]) -> Clause:
     return needed[0] if len(needed) == 1 else {"bool": {"filter": needed}}
 
 
+def one_of(values: Iterable[str], form: Form) -> Clause:
+    """Exactly one of the values, of those that can occur in this form of a field."""
+    usable = [found for value in values if (found := _value(value, form.kinds)) is not None]
+    return {"terms": {form.exact: usable}} if usable else NOTHING
+
+
 def any_of(clauses: list[Clause]) -> Clause:
     """At least one must match; nothing matches none."""
     if not clauses:
         return NOTHING
     return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
+
+
+def _phrase(name: str, text: str) -> Clause:
+    return {"match_phrase": {name: {"query": text}}}
+
+
+def _words(text: str) -> str:
+    """The words of a value, so that one value may be looked for in another."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return f" {' '.join(words)} "
 
 
 def _value(text: str, kinds: frozenset[str]) -> object:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from logagent.errors import StoreDenied, StoreQueryError, UsageError
 from logagent.fields import FieldMap, resolve
@@ -12,16 +12,34 @@ from logagent.logs import Completeness, Severity
 from logagent.stores._base import Description
 from logagent.stores._es_answers import completeness_of, hits_of, merged, total_of
 from logagent.stores._es_compile import stamp
-from logagent.stores._es_fields import DATES, ClusterFields, parents, types_fit
+from logagent.stores._es_fields import DATES, TEXTS, ClusterFields, parents
+from logagent.stores._es_forms import keywords_below
 from logagent.stores._es_missing import Get, nearby, no_index, no_time
-from logagent.stores._es_names import asked_names, chunks_of, clean_names, exists_in, names_of_role, role_candidates
+from logagent.stores._es_names import asked_names, chunks_of, clean_names, exists_in, keyword_missing, role_candidates
 from logagent.stores._es_records import values_of
 from logagent.stores._es_sources import at_of, buckets_of, lag_of, sources_of
-from logagent.stores._es_typing import fetchable, infos_of, levels_of, typed, with_levels
+from logagent.stores._es_typing import (
+    LevelCounts,
+    fetchable,
+    infos_of,
+    level_forms,
+    levels_of,
+    typed,
+    with_levels,
+)
+from logagent.stores._es_values import by_request, counts_of, parts_of, terms
+from logagent.stores._es_words import random_values, shown_in, word_notes
 
-Search = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
-"""(what is asked, body) -> answer."""
 
+class Probe(Protocol):
+    """Sends one search over the whole scope."""
+
+    def __call__(self, what: str, body: Mapping[str, Any], only: Sequence[str] = ()) -> Mapping[str, Any]:
+        """(what is asked, body, the only indices to look into) -> answer."""
+        ...
+
+
+_OF_MAPPED: Mapping[str, str] = {}
 _MOST_FIELD_REQUESTS = 3
 _SAMPLE = 50
 _MOST_SOURCES = 50
@@ -74,7 +92,7 @@ class Describer:
     """Asks a cluster what it holds. Used once, by one thread."""
 
     def __init__(
-        self, search: Search, get: Get, indices: Sequence[str], overrides: Mapping[str, str], now: datetime
+        self, search: Probe, get: Get, indices: Sequence[str], overrides: Mapping[str, str], now: datetime
     ) -> None:
         self._search = search
         self._get = get
@@ -98,8 +116,10 @@ class Describer:
         time = self._time_field(fields, samples)
         newest = self._newest(time, fields)
         fields = self._with_new_names(caps, fields, newest)
-        stats = self._stats(time, fields, newest)
-        resolved = self._resolved(fields, samples + newest.values, stats)
+        recent = self._recent(time, newest)
+        stats, levels = self._stats(time, fields, recent)
+        resolved = self._resolved(fields, samples + newest.values, stats, levels, recent)
+        self._notes += word_notes(resolved)
         return Described(self._description(server, resolved.map, newest, stats), resolved)
 
     def _server(self, url: str) -> Server:
@@ -135,11 +155,11 @@ class Describer:
                     raise
         return self._search(what, body(sizes[-1]))
 
-    def _caps(self, asked: Sequence[str]) -> dict[str, dict[str, Any]]:
+    def _caps(self, asked: Sequence[str], more: Mapping[str, str] = _OF_MAPPED) -> dict[str, dict[str, Any]]:
         """Types of the fields with these names."""
         found: dict[str, dict[str, Any]] = {}
         for chunk in chunks_of(asked)[:_MOST_FIELD_REQUESTS]:
-            params = {"fields": ",".join(chunk), "ignore_unavailable": "true", "expand_wildcards": "open"}
+            params = {"fields": ",".join(chunk), "ignore_unavailable": "true", "expand_wildcards": "open", **more}
             answer = self._get("types of fields", f"/{self._indices}/_field_caps", params)
             found.update(answer.get("fields") or {})
         return {name: kinds for name, kinds in found.items() if not name.startswith("_")}
@@ -147,15 +167,23 @@ class Describer:
     def _with_new_names(
         self, caps: Mapping[str, dict[str, Any]], fields: ClusterFields, newest: "_Newest"
     ) -> ClusterFields:
-        """The fields with those that only the newest documents have; one request more where there are any."""
+        """The fields with those that only the newest documents have, and with what only some of the indices have.
+
+        One request more for each of the two, where there is any.
+        """
         new = dict.fromkeys(name for values in newest.values for name in values if name not in caps)
         asked = chunks_of([part for name in clean_names(new) for part in (name, f"{name}.*", *parents(name))])[0]
-        return typed({**caps, **self._caps(asked)}) if asked else fields
+        if asked:
+            caps = {**caps, **self._caps(asked)}
+            fields = typed(caps)
+        texts = [name for name in (*fields.forms, *newest.bare) if fields.types[name] & TEXTS]
+        again = [part for name in dict.fromkeys(texts) for part in (name, *keywords_below(name, caps))]
+        return typed({**caps, **self._caps(again, {"include_unmapped": "true"})}) if again else fields
 
     def _time_field(self, fields: ClusterFields, samples: Sequence[Mapping[str, Any]]) -> str:
         infos = infos_of(fields, samples, {})
         wished = self._overrides.get("timestamp")
-        dated = [info for info in infos if info.type in DATES and types_fit(fields.types, info.name)]
+        dated = [info for info in infos if info.type in DATES and info.name not in fields.forms]
         dated = [replace(info, coverage=max(info.coverage, 0.001)) for info in dated]
         found = resolve(dated, {"timestamp": wished} if wished else {}).first("timestamp")
         if found is None:
@@ -167,29 +195,41 @@ class Describer:
         order: dict[str, Any] = {"order": "desc", "unmapped_type": "date"}
         if "date_nanos" in fields.types.get(time, ()):
             order["numeric_type"] = "date"
+        without = keyword_missing(fields)
         body = {
             "track_total_hits": True,
             "sort": [{time: order}],
             "_source": {"includes": ["*"]},
             "fields": [{"field": time, "format": "strict_date_optional_time"}],
-            "aggs": {"first": {"min": {"field": time}}, "last": {"max": {"field": time}}},
+            "aggs": {
+                "first": {"min": {"field": time}},
+                "last": {"max": {"field": time}},
+                **({"bare": {"filters": {"filters": without}}} if without else {}),
+            },
         }
         answer = self._fitting("newest documents", lambda size: {**body, "size": size}, (_SAMPLE, 5, 1))
         self._seen.append(completeness_of(answer))
         aggs = answer.get("aggregations") or {}
+        bare = (aggs.get("bare") or {}).get("buckets") or {}
         hits = hits_of(answer)
         return _Newest(
             total=total_of(answer)[0],
             first=at_of(aggs.get("first")),
             last=at_of(aggs.get("last")),
             values=[values_of(hit) for hit in hits],
-            in_source=frozenset(name for hit in hits for name in values_of({"_source": hit.get("_source") or {}})),
+            bare=[name for name, bucket in bare.items() if bucket["doc_count"]],
         )
 
-    def _stats(self, time: str, fields: ClusterFields, newest: "_Newest") -> Mapping[str, Any]:
-        """Coverage of candidates, values of levels, sources and strange times, in one request."""
+    def _stats(
+        self, time: str, fields: ClusterFields, recent: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Any], dict[str, Mapping[str, int]]]:
+        """Coverage of candidates, sources and strange times, and the values of levels, in one request.
+
+        A level field whose mappings differ takes one more for each of its forms.
+        """
         wanted = role_candidates(fields)
-        levels = [name for name in names_of_role("severity", fields) if fields.exact.get(name, name)]
+        levels = level_forms(fields)
+        requests = by_request(list(levels.values()), fields, terms(_LEVEL_VALUES, _LEVEL_VALUES))
         aggs: dict[str, Any] = {
             "source": {
                 "terms": {"field": "_index", "size": _MOST_SOURCES},
@@ -205,33 +245,49 @@ class Describer:
             },
             "has": {"filters": {"filters": {name: exists_in(name, fields) for name in wanted}}},
         }
-        for name in levels[:8]:
-            aggs[f"level:{name}"] = {"terms": {"field": fields.exact.get(name, name), "size": _LEVEL_VALUES}}
-        body: dict[str, Any] = {"size": 0, "track_total_hits": True, "aggs": aggs}
-        if newest.total > _READ_ALL and newest.last is not None:
-            since = min(newest.last, self._now) - timedelta(days=1)
-            body["query"] = {"range": {time: {"gte": stamp(since), "format": "strict_date_optional_time"}}}
-        answer = self._search("coverage of fields, levels, sources", body)
-        self._seen.append(completeness_of(answer))
-        return answer
+        requests[()].update(aggs)
+        body = {"size": 0, "track_total_hits": True, "query": recent}
+        asked = "coverage of fields, levels, sources"
+        answers = [self._search(asked, {**body, "aggs": parts}, only) for only, parts in requests.items()]
+        self._seen += map(completeness_of, answers)
+        return answers[0], {name: counts_of(parts_of(number, answers)) for number, name in enumerate(levels)}
+
+    def _recent(self, time: str, newest: "_Newest") -> dict[str, Any]:
+        """All events, or those of the last day where there are too many."""
+        if newest.total <= _READ_ALL or newest.last is None:
+            return {"bool": {}}
+        since = min(newest.last, self._now) - timedelta(days=1)
+        return {"range": {time: {"gte": stamp(since), "format": "strict_date_optional_time"}}}
 
     def _resolved(
-        self, fields: ClusterFields, samples: Sequence[Mapping[str, Any]], stats: Mapping[str, Any]
+        self,
+        fields: ClusterFields,
+        samples: Sequence[Mapping[str, Any]],
+        stats: Mapping[str, Any],
+        seen: LevelCounts,
+        recent: Mapping[str, Any],
     ) -> ClusterFields:
         total = total_of(stats)[0]
         has = ((stats.get("aggregations") or {}).get("has") or {}).get("buckets") or {}
         coverage = {name: bucket["doc_count"] / total for name, bucket in has.items() if total}
         infos = infos_of(fields, samples, coverage)
-        infos = [info for info in infos if info.type not in DATES or types_fit(fields.types, info.name)]
-        shown = resolve(with_levels(infos, stats), self._overrides)
-        levels = levels_of(shown, fields, samples, stats)
+        infos = [info for info in infos if info.type not in DATES or info.name not in fields.forms]
+        shown = resolve(with_levels(infos, seen), self._overrides)
+        documents = [*samples, *self._random(replace(fields, map=shown), recent)]
+        levels = levels_of(shown, fields, documents, seen)
         total_levels: dict[Severity, dict[str, None]] = {}
         for known in levels.values():
             for severity, values in known.items():
                 total_levels.setdefault(severity, {}).update(dict.fromkeys(values))
         names = {info.name: info.type for info in infos}
         found = replace(shown, levels={one: tuple(total_levels[one]) for one in sorted(total_levels)}, names=names)
-        return fetchable(replace(fields, map=found, levels=levels), samples)
+        mapped = replace(fields, map=found, levels=levels)
+        return fetchable(replace(mapped, shown=shown_in(mapped, documents)), samples)
+
+    def _random(self, fields: ClusterFields, recent: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Values of random documents where a field of a role is no keyword; one request more if there is such one."""
+        body = random_values(fields, recent)
+        return [values_of(hit) for hit in hits_of(self._search("values without a keyword", body))] if body else []
 
     def _description(self, server: Server, found: FieldMap, newest: "_Newest", stats: Mapping[str, Any]) -> Description:
         aggs = stats.get("aggregations") or {}
@@ -265,4 +321,5 @@ class _Newest:
     first: datetime | None
     last: datetime | None
     values: list[dict[str, Any]]
-    in_source: frozenset[str]
+    bare: list[str]
+    """Text fields with a value that their keyword sub-field does not have: too long, or not in every index."""

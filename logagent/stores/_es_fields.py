@@ -10,6 +10,20 @@ TEXTS = frozenset({"text", "match_only_text", "annotated_text", "search_as_you_t
 INTEGERS = frozenset({"long", "integer", "short", "byte", "unsigned_long"})
 NUMBERS = INTEGERS | {"double", "float", "half_float", "scaled_float"}
 DATES = frozenset({"date", "date_nanos"})
+PROSE = ("message", "error_message", "stack")
+"""Roles whose values are searched by words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How one part of the indices holds a field whose mappings differ."""
+
+    kinds: frozenset[str]
+    """Its types there."""
+    exact: str
+    """What to group and filter by exactly there: the field itself or a keyword sub-field; "" = analysed text only."""
+    indices: tuple[str, ...] = ()
+    """These indices alone, as the server names them; empty where `exact` finds nothing elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +40,11 @@ class ClusterFields:
     objects: frozenset[str] = frozenset()
     """Names that are an object in some index, whatever they are in others."""
     exact: Mapping[str, str] = field(default_factory=dict)
-    """Text field -> its keyword sub-field."""
+    """Text field -> its keyword sub-field, or "" where it has none or has `forms`."""
+    forms: Mapping[str, tuple[Form, ...]] = field(default_factory=dict)
+    """Fields that differ between indices -> their forms."""
+    shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Values that documents show of a field that some index holds as analysed text only."""
     levels: Mapping[str, Mapping[Severity, tuple[str, ...]]] = field(default_factory=dict)
     source_names: tuple[str, ...] = ()
     """Names to ask `_source` for."""
@@ -56,6 +74,31 @@ class ClusterFields:
         exact = self.exact.get(name, "" if kinds & TEXTS else name)
         return (FieldChoice(name, kind, exact),)
 
+    def forms_of(self, choice: FieldChoice) -> tuple[Form, ...]:
+        """The forms of a field; one alone where all indices agree."""
+        whole = Form(self.types.get(choice.name, frozenset({choice.type})), choice.exact)
+        return self.forms.get(choice.name, (whole,))
+
+    def exact_forms(self, name: str) -> list[tuple[FieldChoice, Form]]:
+        """What to aggregate for a role or name; none where some index holds it as analysed text only."""
+        choices = self.choices(name)
+        if any(self.words_only(choice) for choice in choices):
+            return []
+        return [(choice, form) for choice in choices for form in self.forms_of(choice)]
+
+    def words_only(self, choice: FieldChoice) -> list[Form]:
+        """The forms of a field that are analysed text without a keyword: nothing filters or groups them exactly."""
+        return [form for form in self.forms_of(choice) if not form.exact]
+
+    def is_prose(self, name: str) -> bool:
+        """Whether a role or name (or no name: the message) is text of the log, which is searched by its words."""
+        named = any(choice.name == name for role in PROSE for choice in self.map.roles.get(role, ()))
+        return not name or named or self.map.role_of(name) in PROSE
+
+    def alone(self, form: Form) -> tuple[str, ...]:
+        """The indices that a request which aggregates this form has to itself: others cannot aggregate the name."""
+        return form.indices if form.exact in self.forms else ()
+
     def parent(self, name: str) -> str:
         """The nested path above a field, or ""."""
         return next((path for path in parents(name) if path in self.nested), "")
@@ -66,10 +109,3 @@ def parents(name: str) -> Iterator[str]:
     while "." in name:
         name = name.rpartition(".")[0]
         yield name
-
-
-def types_fit(kinds: Mapping[str, frozenset[str]], name: str) -> bool:
-    """Whether all indices agree enough on a field to aggregate or sort by it in one request."""
-    found = kinds.get(name, frozenset())
-    mixed = found & TEXTS or (found & NUMBERS and found - NUMBERS) or (found & DATES and found - DATES)
-    return not mixed or len(found) == 1

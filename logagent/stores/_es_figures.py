@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from logagent.errors import StoreQueryError
-from logagent.fields import FieldChoice
 from logagent.logs import Completeness, LogRecord, TermCount, TimeWindow, instant
 from logagent.query import Exists, LogQuery, Not, Phrase, conjunction
 from logagent.stores._base import (
@@ -19,7 +18,7 @@ from logagent.stores._base import (
     Timeline,
     TopValues,
 )
-from logagent.stores._es_answers import completeness_of, key_of, merged, total_of
+from logagent.stores._es_answers import completeness_of, merged, total_of
 from logagent.stores._es_bodies import (
     ALL_BUCKETS,
     MOST_COUNTS,
@@ -34,11 +33,20 @@ from logagent.stores._es_compile import Clause, in_window
 from logagent.stores._es_fields import ClusterFields
 from logagent.stores._es_reading import Reading, Search
 from logagent.stores._es_records import as_text
+from logagent.stores._es_values import (
+    PRECISE_DISTINCT,
+    by_request,
+    cardinality,
+    counts_of,
+    field_counts,
+    left_out,
+    parts_of,
+    terms,
+)
 
 _MOST_VALUES = 50
-_PRECISE_DISTINCT = 3_000
-_HIDDEN_SHARE = 0.05
-"""From this share of values too long for the index on, the list is called approximate."""
+_MERGED_VALUES = 1_000
+"""Of each field or form, where one value may be spread over several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,7 @@ class Figures:
         if not 1 <= size <= _MOST_VALUES:
             raise ValueError(f"{size} values are asked for; possible are 1 to {_MOST_VALUES}")
         seen: list[Completeness] = []
-        exact = [name for name in fields if self._exact(name)]
+        exact = [name for name in fields if self.fields.exact_forms(name)]
         found: dict[str, FieldCounts] = {}
         if exact:
             found.update(self._terms(query, exact, size, seen))
@@ -109,7 +117,10 @@ class Figures:
         groups: dict[tuple[str, ...], list[int]] = {}
         for number, measure in enumerate(measures):
             self._check(measure)
-            groups.setdefault(measure.query.indices, []).append(number)
+            if measure.op == "distinct" and len(self.fields.exact_forms(measure.field)) > 1:
+                values[number] = self._distinct(measure, seen)
+            else:
+                groups.setdefault(measure.query.indices, []).append(number)
         each = MOST_COUNTS if all(measure.op == "count" for measure in measures) else MOST_FILTERS
         for indices, numbers in groups.items():
             for first in range(0, len(numbers), each):
@@ -129,15 +140,12 @@ class Figures:
         return {"size": 0, "track_total_hits": False, "query": in_window(self.fields.time, whole), "aggs": aggs}
 
     def _check(self, measure: Measure) -> None:
-        if measure.op == "distinct" and self.fields.choices(measure.field) and not self._exact(measure.field):
+        if measure.op != "distinct" or not self.fields.choices(measure.field):
+            return
+        if not self.fields.exact_forms(measure.field):
             raise StoreQueryError(
                 f"Different values of {measure.field} cannot be counted: it is text without a keyword sub-field."
             )
-
-    def _exact(self, name: str) -> list[FieldChoice]:
-        """Fields to aggregate for a role or name; none where one of them has no exact form."""
-        choices = self.fields.choices(name)
-        return list(choices) if choices and all(choice.exact for choice in choices) else []
 
     def _split(self, query: LogQuery, seconds: int, split: str, size: int) -> Timeline:
         top = self.top_values(query, [split], size=min(size, _MOST_VALUES), baseline=None)
@@ -159,49 +167,84 @@ class Figures:
     def _terms(
         self, query: LogQuery, names: Sequence[str], size: int, seen: list[Completeness]
     ) -> dict[str, FieldCounts]:
-        aggs: dict[str, Any] = {}
-        for number, name in enumerate(names):
-            choices = self._exact(name)
-            each = size if len(choices) == 1 else _MOST_VALUES  # one value may be spread over several fields
-            for place, choice in enumerate(choices):
-                terms = {"terms": {"field": choice.exact, "size": each, "shard_size": max(100, 5 * each)}}
-                aggs[f"f{number}_{place}"] = self._nested(choice.name, terms)
-            aggs[f"missing{number}"] = {"filter": self.clause(replace(query, node=Not(Exists(name))))}
-        body = {"size": 0, "track_total_hits": True, "query": self.clause(query), "aggs": aggs}
-        answer = self.send("top values", body, query.indices)
-        seen.append(completeness_of(answer))
-        found = {}
-        for number, name in enumerate(names):
-            parts = [_unnested(_aggregation(answer, f"f{number}_{place}")) for place in range(len(self._exact(name)))]
-            missing = int(_aggregation(answer, f"missing{number}").get("doc_count", 0))
-            found[name] = _field_counts(name, parts, size, missing, total_of(answer)[0])
-        return found
+        wanted = [self.fields.exact_forms(name) for name in names]
+        missing = {
+            f"missing{number}": {"filter": self.clause(replace(query, node=Not(Exists(name))))}
+            for number, name in enumerate(names)
+        }
+        requests = by_request(wanted, self.fields, terms(size, _MERGED_VALUES))
+        requests[()].update(missing)
+        answers = self._values(query, requests, seen)
+        return {
+            name: field_counts(
+                name,
+                parts_of(number, answers),
+                size,
+                int(_aggregation(answers[0], f"missing{number}").get("doc_count", 0)),
+                total_of(answers[0])[0],
+            )
+            for number, name in enumerate(names)
+        }
 
-    def _nested(self, name: str, aggregation: Clause) -> Clause:
-        parent = self.fields.parent(name)
-        return {"nested": {"path": parent}, "aggs": {"in": aggregation}} if parent else aggregation
+    def _values(
+        self, query: LogQuery, requests: Mapping[tuple[str, ...], Mapping[str, Clause]], seen: list[Completeness]
+    ) -> list[Mapping[str, Any]]:
+        """The answers, that over the whole scope first."""
+        answers = []
+        for only, aggs in requests.items():
+            body = {"size": 0, "track_total_hits": True, "query": self.clause(query), "aggs": aggs}
+            answers.append(self.send("top values", body, query.indices, only))
+            seen.append(completeness_of(answers[-1]))
+        return answers
+
+    def _distinct(self, measure: Measure, seen: list[Completeness]) -> Measured:
+        """Different values of a field whose mappings differ: each value once, in how many forms it may stand."""
+        wanted = [self.fields.exact_forms(measure.field)]
+        listed = self._values(
+            measure.query, by_request(wanted, self.fields, terms(PRECISE_DISTINCT, PRECISE_DISTINCT)), seen
+        )
+        if not left_out(parts_of(0, listed)):
+            return Measured(len(counts_of(parts_of(0, listed))))
+        counted = self._values(measure.query, by_request(wanted, self.fields, cardinality), seen)
+        return Measured(sum(int(part.get("value", 0)) for part in parts_of(0, counted)), approximate=True)
 
     def _sampled(
         self, query: LogQuery, names: Sequence[str], size: int, seen: list[Completeness]
     ) -> dict[str, FieldCounts]:
-        """Fields of text without a keyword: values counted in a sample (exact where all matches fit in it)."""
+        """Fields of text without a keyword: values that a sample shows, each then counted in all matches.
+
+        Exact where all matches fit into the sample; of a text of the log the counts are estimates.
+        """
         sample = self.reading.sample(query, limit=PAGE_LIMIT, seed=0)
         seen.append(sample.completeness)
         scale = sample.total / len(sample.rows) if sample.rows else 0.0
+        columns = {name: Counter(filter(None, (self._text(row.record, name) for row in sample.rows))) for name in names}
+        tops = {name: column.most_common(size) for name, column in columns.items()}
+        again = [name for name in names if not sample.exact and not self.fields.is_prose(name)]
+        counted = self._counted(query, [(name, value) for name in again for value, _ in tops[name]], seen)
         found = {}
         for name in names:
-            texts = [self._text(row.record, name) for row in sample.rows]
-            counts = Counter(text for text in texts if text)
-            top = counts.most_common(size)
-            other = counts.total() - sum(count for _, count in top)
+            values = [TermCount(value, counted.get((name, value), round(count * scale))) for value, count in tops[name]]
+            missing = round((len(sample.rows) - columns[name].total()) * scale)
             found[name] = FieldCounts(
                 field=name,
-                values=tuple(TermCount(value, round(count * scale)) for value, count in top),
-                other=round(other * scale),
-                missing=round((len(texts) - counts.total()) * scale),
+                values=tuple(sorted(values, key=lambda one: -one.count)),
+                other=max(0, sample.total - missing - sum(one.count for one in values)),
+                missing=missing,
                 approximate=not sample.exact,
             )
         return found
+
+    def _counted(
+        self, query: LogQuery, wanted: Sequence[tuple[str, str]], seen: list[Completeness]
+    ) -> dict[tuple[str, str], int]:
+        """How many matches have each of these values, by (field, value)."""
+        if not wanted:
+            return {}
+        asked = [Measure(replace(query, node=conjunction(query.node, Phrase(name, value)))) for name, value in wanted]
+        answer = self.count(asked)
+        seen.append(answer.completeness)
+        return {key: one.value for key, one in zip(wanted, answer.values, strict=True) if isinstance(one.value, int)}
 
     def _text(self, record: LogRecord, name: str) -> str:
         role = self.fields.map.role_of(name)
@@ -215,25 +258,14 @@ class Figures:
     def _with_baseline(
         self, query: LogQuery, rows: Sequence[FieldCounts], seen: list[Completeness]
     ) -> list[FieldCounts]:
-        wanted = [(place, value.value) for place, row in enumerate(rows) for value in row.values]
-        measures = [
-            Measure(replace(query, node=conjunction(query.node, Phrase(rows[place].field, value))))
-            for place, value in wanted
-        ]
-        if not measures:
-            return list(rows)
-        answer = self.count(measures)
-        seen.append(answer.completeness)
-        counts = {key: one.value for key, one in zip(wanted, answer.values, strict=True)}
+        wanted = [(row.field, value.value) for row in rows for value in row.values]
+        counts = self._counted(query, wanted, seen)
         return [
             replace(
                 row,
-                values=tuple(
-                    replace(value, baseline=found if isinstance(found := counts[place, value.value], int) else 0)
-                    for value in row.values
-                ),
+                values=tuple(replace(one, baseline=counts.get((row.field, one.value), 0)) for one in row.values),
             )
-            for place, row in enumerate(rows)
+            for row in rows
         ]
 
 
@@ -241,39 +273,11 @@ def _aggregation(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return dict((answer.get("aggregations") or {}).get(name) or {})
 
 
-def _unnested(aggregation: Mapping[str, Any]) -> Mapping[str, Any]:
-    return aggregation.get("in") or aggregation
-
-
-def _field_counts(name: str, parts: Sequence[Mapping[str, Any]], size: int, missing: int, total: int) -> FieldCounts:
-    """Merged buckets of the fields of one role.
-
-    Values longer than `ignore_above` are in no bucket; what is left of the total counts as other.
-    """
-    counts: Counter[str] = Counter()
-    for part in parts:
-        for bucket in part.get("buckets") or ():
-            counts[key_of(bucket)] += int(bucket["doc_count"])
-    top = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    other = sum(int(part.get("sum_other_doc_count", 0)) for part in parts) + sum(count for _, count in top[size:])
-    cut = len(parts) > 1 and any(int(part.get("sum_other_doc_count", 0)) for part in parts)
-    hidden = total - missing - sum(counts.values()) - sum(int(part.get("sum_other_doc_count", 0)) for part in parts)
-    return FieldCounts(
-        field=name,
-        values=tuple(TermCount(value, count) for value, count in top[:size]),
-        other=other + max(0, hidden),
-        missing=missing,
-        approximate=cut
-        or hidden > _HIDDEN_SHARE * total
-        or any(int(part.get("doc_count_error_upper_bound", 0)) > 0 for part in parts),
-    )
-
-
 def _measured(measure: Measure, aggregation: Mapping[str, Any]) -> Measured:
     if measure.op == "count":
         return Measured(int(aggregation.get("doc_count", 0)))
     if measure.op == "distinct":
-        parts = [int(part.get("value", 0)) for key, part in aggregation.items() if key.startswith("n")]
-        return Measured(sum(parts), approximate=sum(parts) > _PRECISE_DISTINCT or len(parts) > 1)
+        found = sum(int(part.get("value", 0)) for key, part in aggregation.items() if key.startswith("n"))
+        return Measured(found, approximate=found > PRECISE_DISTINCT)
     value = (aggregation.get("at") or {}).get("value")
     return Measured(instant(value / 1_000) if isinstance(value, int | float) else None)

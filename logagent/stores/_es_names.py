@@ -6,7 +6,7 @@ from typing import Any
 
 from logagent.fields import ECS
 from logagent.schemas import schemas
-from logagent.stores._es_fields import ClusterFields, parents
+from logagent.stores._es_fields import PROSE, ClusterFields, parents
 
 _LONGEST_FIELDS = 3_600
 """Bytes of field names in one URL; a request line may have 4,096."""
@@ -64,6 +64,17 @@ def role_candidates(fields: ClusterFields) -> list[str]:
     """Fields that may play a role, those of the key roles first, at most 100."""
     roles = dict.fromkeys((*_KEY_ROLES, *ECS))
     return list(dict.fromkeys(name for role in roles for name in names_of_role(role, fields)))[:_MOST_CANDIDATES]
+
+
+def keyword_missing(fields: ClusterFields) -> dict[str, dict[str, Any]]:
+    """By name of a text that may play a role: the clause for a value that its keyword sub-field does not have."""
+    prose = {name for role in PROSE for name in names_of_role(role, fields)}
+    subs = {name: fields.exact.get(name, "") for name in role_candidates(fields) if name not in prose}
+    return {
+        name: {"bool": {"filter": [exists_in(name, fields)], "must_not": [exists_in(sub, fields)]}}
+        for name, sub in subs.items()
+        if sub
+    }
 
 
 def _plain(name: str) -> str:

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from logagent.errors import StoreQueryError
-from logagent.fields import FieldChoice
 from logagent.logs import LogRecord, RecordId, WeightedRecord
 from logagent.query import LogQuery
 from logagent.stores._base import PAGE_LIMIT, SEARCH_LIMIT, Sample, ScanPage, SearchPage
-from logagent.stores._es_answers import completeness_of, hits_of, merged, total_of
+from logagent.stores._es_answers import completeness_of, hits_of, key_of, merged, total_of
 from logagent.stores._es_bodies import documents, slices_of, sorting
-from logagent.stores._es_compile import Clause, all_of, any_of, in_window
+from logagent.stores._es_compile import Clause, all_of, any_of, in_window, one_of, within
 from logagent.stores._es_fields import ClusterFields
 from logagent.stores._es_records import record_of
+from logagent.stores._es_values import Wanted, by_request, parts_of
 
 _UNCOUNTED = 10_000
 """Up to so many matches are counted where an exact total is not asked for."""
@@ -24,8 +24,10 @@ _MOST_TERMS = 50
 class Search(Protocol):
     """Sends one search."""
 
-    def __call__(self, what: str, body: Mapping[str, Any], indices: Sequence[str] = ()) -> Mapping[str, Any]:
-        """(what is asked, body, part of the scope) -> answer."""
+    def __call__(
+        self, what: str, body: Mapping[str, Any], indices: Sequence[str] = (), only: Sequence[str] = ()
+    ) -> Mapping[str, Any]:
+        """(what is asked, body, part of the scope, the only indices of it to look into) -> answer."""
         ...
 
 
@@ -113,15 +115,20 @@ class Reading:
 
     def traces(self, query: LogQuery, *, slices: int, ids: int, limit: int) -> ScanPage:
         """Lines of trace ids chosen by time, never by outcome."""
-        choices = [choice for choice in self.fields.choices("trace_id") if choice.exact]
-        if not choices:
+        forms = [
+            (choice, form)
+            for choice in self.fields.choices("trace_id")
+            for form in self.fields.forms_of(choice)
+            if form.exact
+        ]
+        if not forms:
             return ScanPage((), None)
-        answer = self.send("trace ids by time", self._trace_body(query, choices, slices, ids), query.indices)
-        seen = [completeness_of(answer)]
-        values = _keys(answer, len(choices))[:ids]
+        answers = self._trace_ids(query, forms, slices, ids)
+        seen = [completeness_of(answer) for answer in answers]
+        values = _keys(answers)[:ids]
         if not values:
-            return ScanPage((), None, seen[0])
-        by_id = any_of([{"terms": {choice.exact: values}} for choice in choices])
+            return ScanPage((), None, merged(seen))
+        by_id = any_of([within(form.indices, one_of(values, form)) for _, form in forms])
         clause = all_of([self.clause(query), by_id])
         records: list[LogRecord] = []
         cursor: object | None = None
@@ -209,26 +216,35 @@ class Reading:
                 return list(hit["sort"])
         return None
 
-    def _trace_body(self, query: LogQuery, choices: Sequence[FieldChoice], slices: int, ids: int) -> dict[str, Any]:
+    def _trace_ids(self, query: LogQuery, forms: Wanted, slices: int, ids: int) -> list[Mapping[str, Any]]:
         """Ids of each slice in the order of the ids themselves, which has nothing to do with what happened."""
         size = min(_MOST_TERMS, max(1, -(-ids // slices)))
         order = {"size": size, "order": {"_key": "asc"}, "execution_hint": "map"}
         parts = [in_window(self.fields.time, part) for part in slices_of(query.window, slices)]
-        aggs = {f"ids{place}": {"terms": {"field": choice.exact, **order}} for place, choice in enumerate(choices)}
-        return {
-            "size": 0,
-            "query": self.clause(query),
-            "aggs": {"slice": {"filters": {"filters": parts}, "aggs": aggs}},
-        }
+        requests = by_request([forms], self.fields, lambda name, _: {"terms": {"field": name, **order}})
+        return [
+            self.send(
+                "trace ids by time",
+                {
+                    "size": 0,
+                    "query": self.clause(query),
+                    "aggs": {"slice": {"filters": {"filters": parts}, "aggs": aggs}},
+                },
+                query.indices,
+                only,
+            )
+            for only, aggs in requests.items()
+            if aggs
+        ]
 
 
-def _keys(answer: Mapping[str, Any], fields: int) -> list[str]:
+def _keys(answers: Sequence[Mapping[str, Any]]) -> list[str]:
     """Chosen ids, in turns from each slice, each once."""
-    aggregation = (answer.get("aggregations") or {}).get("slice") or {}
     columns = [
-        [str(one["key"]) for one in part[f"ids{place}"]["buckets"]]
-        for part in aggregation.get("buckets") or ()
-        for place in range(fields)
+        [key_of(one) for one in part["buckets"]]
+        for answer in answers
+        for slice_ in ((answer.get("aggregations") or {}).get("slice") or {}).get("buckets") or ()
+        for part in parts_of(0, [{"aggregations": slice_}])
     ]
     longest = max(map(len, columns), default=0)
     turns = (column[row] for row in range(longest) for column in columns if row < len(column))

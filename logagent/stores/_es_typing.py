@@ -6,38 +6,29 @@ from typing import Any
 
 from logagent.fields import FieldInfo, FieldMap, classify_levels
 from logagent.logs import Severity
-from logagent.stores._es_answers import key_of
-from logagent.stores._es_fields import TEXTS, ClusterFields, parents, types_fit
+from logagent.stores._es_fields import TEXTS, ClusterFields, parents
+from logagent.stores._es_forms import Caps, forms_of, kinds_of
+from logagent.stores._es_names import names_of_role
 from logagent.stores._es_records import as_text
-from logagent.stores._es_sources import buckets_of
+from logagent.stores._es_values import Wanted
 
-_MULTI_FIELDS = ("keyword", "raw", "exact", "enum")
-_EXACT = frozenset({"keyword", "wildcard"})
+LevelCounts = Mapping[str, Mapping[str, int]]
+"""Level field -> its values -> how many events have each."""
+
 _MOST_NAMES = 300
+_MOST_LEVELS = 8
 
 
-def typed(caps: Mapping[str, Mapping[str, Any]]) -> ClusterFields:
-    """Types of all names, with the exact form of each text and what is nested.
-
-    A name that is text in one index and a keyword in another has no exact form: each form would miss the other's
-    events, while a match finds both and values can be counted from documents.
-    """
-    kinds = {name: frozenset(types) - {"unmapped"} for name, types in caps.items()}
-    types = {name: found - {"object", "nested"} for name, found in kinds.items() if found - {"object", "nested"}}
-    exact = {}
-    for name, found in types.items():
-        if found & TEXTS and found & _EXACT:
-            exact[name] = ""
-        elif found & TEXTS:
-            siblings = [f"{name}.{ending}" for ending in _MULTI_FIELDS]
-            siblings += [other for other in types if other.startswith(f"{name}.")]
-            good = (one for one in siblings if types.get(one, frozenset()) & _EXACT)
-            exact[name] = next((one for one in good if len(types[one]) == 1), "")
-        elif not types_fit(types, name):
-            exact[name] = ""
-    nested = frozenset(name for name, found in kinds.items() if "nested" in found)
-    objects = frozenset(name for name, found in kinds.items() if found & {"object", "nested"})
-    return ClusterFields(types=types, nested=nested, objects=objects, exact=exact)
+def typed(caps: Caps) -> ClusterFields:
+    """Types of all names, with the exact form of each text, the forms of what differs, and what is nested."""
+    types = {name: kinds for name, found in caps.items() if (kinds := kinds_of(found))}
+    forms = {name: forms_of(name, caps) for name in types}
+    mixed = {name: several for name, several in forms.items() if len(several) > 1}
+    exact = {name: "" if name in mixed else found[0].exact for name, found in forms.items() if found[0].exact != name}
+    exact.update(dict.fromkeys(mixed, ""))
+    nested = frozenset(name for name, found in caps.items() if "nested" in found)
+    objects = frozenset(name for name, found in caps.items() if {"object", "nested"} & set(found))
+    return ClusterFields(types=types, nested=nested, objects=objects, exact=exact, forms=mixed)
 
 
 def infos_of(
@@ -56,31 +47,35 @@ def infos_of(
 
 def _is_form(fields: ClusterFields, parent: str, name: str) -> bool:
     """Whether a name is but the keyword sub-field of a text."""
-    kept = fields.exact.get(parent)
-    mixed = kept == "" and fields.types.get(parent, frozenset()) & TEXTS
-    return kept == name or bool(mixed and name.rpartition(".")[2] in _MULTI_FIELDS)
+    return fields.exact.get(parent) == name or any(form.exact == name for form in fields.forms.get(parent, ()))
 
 
-def with_levels(infos: Sequence[FieldInfo], stats: Mapping[str, Any]) -> list[FieldInfo]:
+def level_forms(fields: ClusterFields) -> dict[str, Wanted]:
+    """Possible level fields in the forms whose values can be listed."""
+    names = names_of_role("severity", fields)
+    forms = {
+        name: [(choice, form) for choice in fields.choices(name) for form in fields.forms_of(choice) if form.exact]
+        for name in names
+    }
+    return dict([(name, found) for name, found in forms.items() if found][:_MOST_LEVELS])
+
+
+def with_levels(infos: Sequence[FieldInfo], seen: LevelCounts) -> list[FieldInfo]:
     """Level fields judged by all their values, not by those of a few documents."""
-    changed = []
-    for info in infos:
-        keys = tuple(key_of(bucket) for bucket in buckets_of(stats, f"level:{info.name}"))
-        changed.append(replace(info, samples=keys) if keys else info)
-    return changed
+    return [replace(info, samples=tuple(seen[info.name])) if seen.get(info.name) else info for info in infos]
 
 
 def levels_of(
     found: FieldMap,
     fields: ClusterFields,
     samples: Sequence[Mapping[str, Any]],
-    stats: Mapping[str, Any],
+    seen: LevelCounts,
 ) -> dict[str, Mapping[Severity, tuple[str, ...]]]:
     levels = {}
     for choice in found.roles.get("severity", ()):
-        counts = {key_of(one): int(one["doc_count"]) for one in buckets_of(stats, f"level:{choice.name}")}
-        if not counts:  # text without a keyword: what the documents show
-            for values in samples:
+        counts = dict(seen.get(choice.name, {}))
+        if not counts or fields.words_only(choice):
+            for values in samples:  # text without a keyword: what the documents show
                 text = as_text(values.get(choice.name))
                 counts.update({text: counts.get(text, 0) + 1} if text else {})
         levels[choice.name] = classify_levels(choice.name, counts, fields.types)
@@ -92,7 +87,8 @@ def fetchable(fields: ClusterFields, samples: Sequence[Mapping[str, Any]]) -> Cl
     seen = dict.fromkeys(name for values in samples for name in values)
     roles = dict.fromkeys(choice.name for choices in fields.map.roles.values() for choice in choices)
     names = list({**roles, **seen, **dict.fromkeys(fields.types)})
-    subs = set(fields.exact.values())
+    subs = {*fields.exact.values(), *(form.exact for several in fields.forms.values() for form in several)}
+    subs -= fields.forms.keys()
     kept = tuple(name for name in names if name not in subs or name in roles)[:_MOST_NAMES]
     return replace(fields, source_names=kept, fetched_names=tuple(name for name in roles if name not in seen))
 

@@ -108,19 +108,21 @@ def _obstacles(source: Path) -> list[str] | None:
     lines, records, stops, last = 0, 0, False, b"\n"
     with source.open("rb") as file:
         while block := file.read(_BLOCK):
-            stops = stops or _is_odd(block) or (last == b"\n" and block[:1] == b"\n")
-            lines += block.count(b"\n")
-            records += block.count(b"\n{")
+            ends, starts = block.count(b"\n"), block.count(b"\n{")
+            stops = stops or _has_halves(block) or (last == b"\n" and block[:1] in {b"\n", b"\r"})
+            if ends - starts > block.endswith(b"\n"):  # a line starts with something else: with nothing, perhaps
+                stops = stops or b"\n\n" in block or b"\n\r\n" in block
+            lines += ends
+            records += starts + (last == b"\n" and block[:1] == b"{")
             last = block[-1:]
     if lines - records > max(_FEW, lines * (1 - _MOST)):
         return _others(source)
     return [] if stops else None
 
 
-def _is_odd(block: bytes) -> bool:
-    if b"\n\n" in block or b"\n\r\n" in block:
-        return True
-    if b"\\ud" not in block and b"\\uD" not in block:
+def _has_halves(block: bytes) -> bool:
+    """Whether half of a surrogate pair is written out."""
+    if b"\\u" not in block or (b"\\ud" not in block and b"\\uD" not in block):
         return False
     text = block.decode("latin-1")
     return without_halves(text) != text

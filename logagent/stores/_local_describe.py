@@ -31,11 +31,11 @@ def describe(run: Run, table: Table, opened: Opened, now: datetime) -> Descripti
         sources.append(SourceInfo(name, row[0] + row[4], _aware(row[1]), _aware(row[2]), opened.kinds.get(name, "")))
     firsts = [row[1] for row in rows if row[1] is not None]
     lasts = [row[2] for row in rows if row[2] is not None]
-    import duckdb  # noqa: PLC0415 - loaded already
+    from logagent.stores._duckdb import __version__  # noqa: PLC0415 - loaded already
 
     return Description(
         backend="embedded",
-        product=f"embedded (DuckDB {duckdb.__version__})",
+        product=f"embedded (DuckDB {__version__})",
         sources=tuple(sources),
         fields=table.fields,
         events=sum(source.events for source in sources),

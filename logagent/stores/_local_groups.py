@@ -10,7 +10,7 @@ from logagent.logs import WeightedRecord
 from logagent.query import LogQuery
 from logagent.stores._base import Sample
 from logagent.stores._local_rows import Rows
-from logagent.stores._local_sql import Compiler, Condition, both, literal, naive
+from logagent.stores._local_sql import TRUE, Compiler, Condition, both, literal, naive
 
 Run = Callable[[str, str, Sequence[object]], list[tuple[Any, ...]]]
 Session = Callable[[], AbstractContextManager[Run]]
@@ -30,6 +30,8 @@ MASK = (
 )
 """What varies from line to line, for RE2: ids, addresses, times, paths, numbers with their unit."""
 _MASKED_CHARACTERS = 500
+_TRACE_ROWS = 10
+"""Rows looked at for each line of a trace that is wanted."""
 
 
 def sample(session: Session, compiler: Compiler, rows: Rows, query: LogQuery, size: tuple[int, int]) -> Sample:
@@ -62,11 +64,28 @@ def traced(run: Run, compiler: Compiler, query: LogQuery, size: tuple[int, int, 
 
     Ids are taken in turn from each slice (that of their first line), as long as all their lines fit.
     """
-    slices, ids, lines = size
+    _, _, lines = size
     trace = compiler.text("trace_id")
     if trace is None:
         return None
     where = compiler.query(query)
+    found = _trace_ids(run, trace, both(where, _some(compiler, trace, lines)), query, size)
+    found = found or _trace_ids(run, trace, where, query, size)
+    if not found:
+        return None
+    marks = ", ".join("?" for _ in found)
+    return both(where, Condition(f"coalesce({trace} IN ({marks}), false)", tuple(found)))
+
+
+def _some(compiler: Compiler, trace: str, lines: int) -> Condition:
+    """A share of the ids, the same ones always: grouping all ids of a large table would take longer than all else."""
+    rows = max((end for _, end in compiler.ranges.values()), default=0)
+    share = rows // (_TRACE_ROWS * lines)
+    return Condition(f"hash({trace}) % {share} = 0") if share > 1 else TRUE
+
+
+def _trace_ids(run: Run, trace: str, where: Condition, query: LogQuery, size: tuple[int, int, int]) -> list[object]:
+    slices, ids, lines = size
     span = max(1, round(query.window.seconds * 1_000_000 / slices))
     start = naive(query.window.start)
     found = run(
@@ -78,10 +97,7 @@ def traced(run: Run, compiler: Compiler, query: LogQuery, size: tuple[int, int, 
         "WHERE lines <= ? ORDER BY turn, slice LIMIT ?",
         [start, *where.values, lines, ids],
     )
-    if not found:
-        return None
-    marks = ", ".join("?" for _ in found)
-    return both(where, Condition(f"coalesce({trace} IN ({marks}), false)", tuple(row[0] for row in found)))
+    return [row[0] for row in found]
 
 
 def _group(run: Run, compiler: Compiler, query: LogQuery, buckets: int) -> None:

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import orjson
-
 from logagent.fields import FieldMap
 from logagent.logs import LogRecord, RecordId, Severity
-from logagent.stores._local_sql import NUMBERS, quoted
+from logagent.stores._local_sql import NUMBERS
 
 _TEXTS = (
     "message",
@@ -28,24 +26,23 @@ _TEXTS = (
     "logger",
 )
 _SEVERITIES = tuple(Severity)
+_ROLES = 6 + len(_TEXTS)
+"""Columns of a row before the remaining fields."""
 
 
 class LazyFields(Mapping[str, str | float | bool]):
-    """Remaining fields of a record: JSON text until somebody looks."""
+    """Remaining fields of a record: the values as read until somebody looks."""
 
-    __slots__ = ("_known", "_text", "_types")
+    __slots__ = ("_known", "_rest", "_values_read")
 
-    def __init__(self, text: str, types: Mapping[str, str]) -> None:
-        self._text = text
-        self._types = types
+    def __init__(self, rest: "Rest", values: tuple[str | None, ...]) -> None:
+        self._rest = rest
+        self._values_read = values
         self._known: dict[str, str | float | bool] | None = None
 
     def _values(self) -> dict[str, str | float | bool]:
         if self._known is None:
-            values: dict[str, str | None] = orjson.loads(self._text)
-            self._known = {
-                name: _typed(value, self._types.get(name, "")) for name, value in values.items() if value is not None
-            }
+            self._known = self._rest.named(self._values_read)
         return self._known
 
     def __getitem__(self, name: str) -> str | float | bool:
@@ -65,15 +62,37 @@ class LazyFields(Mapping[str, str | float | bool]):
         return repr(self._values())
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Names of the fields that play no role, and the kind of those that are no text."""
+
+    names: tuple[str, ...]
+    kinds: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, names: Sequence[str], types: Mapping[str, str]) -> "Rest":
+        """These fields, of which `types` tells the kind."""
+        kinds = tuple((name, kind) for name in names if (kind := types.get(name, "")) in {*NUMBERS, "boolean"})
+        return cls(tuple(names), kinds)
+
+    def named(self, values: Sequence[str | None]) -> dict[str, str | float | bool]:
+        """Values by name, typed, without those that are missing."""
+        found: dict[str, str | float | bool] = {
+            name: value for name, value in zip(self.names, values, strict=True) if value is not None
+        }
+        for name, kind in self.kinds:
+            if name in found:
+                found[name] = _typed(str(found[name]), kind)
+        return found
+
+
 def _typed(value: str, kind: str) -> str | float | bool:
     if kind in NUMBERS:
         try:
             return float(value)
         except ValueError:
             return value
-    if kind == "boolean" and value in {"true", "false"}:
-        return value == "true"
-    return value
+    return value == "true" if value in {"true", "false"} else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +100,8 @@ class Rows:
     """What to select for a LogRecord, and how to make one of it."""
 
     select: str
-    """SELECT list: rowid, line, ts, sev, status, duration, the text roles, the rest as JSON."""
-    types: Mapping[str, str]
+    """SELECT list: rowid, line, ts, sev, status, duration, the text roles, the rest."""
+    rest: Rest
     starts: tuple[int, ...]
     """First row id of each source."""
     names: tuple[str, ...]
@@ -102,10 +121,9 @@ class Rows:
         for role in ("timestamp", "status"):
             used.update(choice.name for choice in fields.roles.get(role, ())[:1])
         rest = [name for name in columns if name not in used]
-        packed = ", ".join(f"{quoted(name)} := {columns[name]}" for name in rest)
-        parts.append(f"to_json(struct_pack({packed}))::VARCHAR" if rest else "'{}'")
+        parts += [columns[name] for name in rest]
         starts = tuple(first for first, _ in ranges.values())
-        return cls(", ".join(parts), fields.names, starts, tuple(ranges))
+        return cls(", ".join(parts), Rest.of(rest, fields.names), starts, tuple(ranges))
 
     def records(self, rows: Sequence[tuple[Any, ...]]) -> tuple[LogRecord, ...]:
         """LogRecords of fetched rows, in order."""
@@ -128,7 +146,7 @@ class Rows:
             trace,
             span,
             logger,
-        ) = row[6:19]
+        ) = row[6:_ROLES]
         source = bisect_right(self.starts, rowid) - 1
         return LogRecord(
             RecordId(self.names[source], str(line or rowid - self.starts[source] + 1)),
@@ -149,7 +167,7 @@ class Rows:
             logger,
             status,
             duration,
-            LazyFields(row[19], self.types),
+            LazyFields(self.rest, row[_ROLES:]),
         )
 
 

@@ -61,7 +61,8 @@ class Shape:
             if depth < _MOST_DEPTH:
                 self._learn_keys(value, depth)
         elif len(self.samples) < _MOST_SAMPLES or (kind == "string" and self.kinds[kind] % 16 == 0):
-            text = str(value).lower() if isinstance(value, bool) else str(value)
+            one = value[0] if isinstance(value, list) and len(value) == 1 else value
+            text = str(one).lower() if isinstance(one, bool) else str(one)
             self.samples.append(text[:500])
             if len(self.samples) > 2 * _MOST_SAMPLES:
                 del self.samples[::2]

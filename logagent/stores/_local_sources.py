@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from logagent.errors import NoData, StoreUnavailable
-from logagent.stores._local_bytes import compression_of, decoded, decompress
+from logagent.stores._local_bytes import compression_of, decoded, decompress, unwound
 from logagent.stores._local_convert import convert
 from logagent.stores._local_load import JsonLines
 
@@ -128,6 +128,8 @@ class _Opener:
             self._opened.notes.append(f"{name} is empty")
             return
         text = self._decoded(path, name)
+        lines = self._fresh()
+        text = lines if unwound(text, lines) else text
         converted = convert(text, self._fresh(), self._now)
         if converted.records is None:
             self._opened.files.append(JsonLines(name, text))

@@ -5,8 +5,7 @@ are exact and case-sensitive. Every value is a parameter; field names come only 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -28,7 +27,7 @@ from logagent.query import (
     Wildcard,
 )
 from logagent.stores._local_times import timestamp_sql
-from logagent.stores._local_words import phrase_text, token_pattern, words
+from logagent.stores._local_words import phrase_text, words
 
 NUMBERS = frozenset({"long", "double"})
 
@@ -40,17 +39,6 @@ class Condition:
     sql: str
     values: tuple[object, ...] = ()
     costly: bool = False
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Ctrl-C as Ctrl-C: DuckDB stops a statement for it, and then tells a RuntimeError."""
-    try:
-        yield
-    except RuntimeError as error:
-        if "interrupted" not in str(error):
-            raise
-        raise KeyboardInterrupt from error
 
 
 TRUE = Condition("true")
@@ -159,9 +147,8 @@ class Compiler:
         return Condition(f"({sql} IS NOT NULL{empty})")
 
     def _message(self, text: str) -> Condition:
-        sql = self.text("message")
         tokens = words(text)
-        if sql is None or not tokens:
+        if not tokens:
             return FALSE
         return Condition(f"coalesce(contains(words, {literal(phrase_text(tokens))}), false)", costly=True)
 
@@ -178,16 +165,12 @@ class Compiler:
         return Condition(f"coalesce({sql} = ?, false)", (value,))
 
     def _wildcard(self, node: Wildcard) -> Condition:
-        message = self._is_message(node.field)
-        sql = self.text("message" if message else node.field)
+        if self._is_message(node.field):
+            return _any_word(_like(node.pattern.lower()))
+        sql = self.text(node.field)
         if sql is None:
             return FALSE
-        like = f"LIKE {literal(_like(node.pattern.lower() if message else node.pattern))} ESCAPE '\\'"
-        if message:
-            anywhere = f"ILIKE {literal(f'%{_like(node.pattern)}%')} ESCAPE '\\'"
-            tokens = f"regexp_extract_all(lower({sql}), {literal(token_pattern())})"
-            matches = f"len(list_filter({tokens}, lambda word: word {like})) > 0"
-            return Condition(f"(CASE WHEN {sql} {anywhere} THEN {matches} ELSE false END)", costly=True)
+        like = f"LIKE {literal(_like(node.pattern))} ESCAPE '\\'"
         if self._array(node.field):
             listed = f"TRY_CAST(TRY_CAST({sql} AS JSON) AS VARCHAR[])"
             return Condition(
@@ -202,8 +185,9 @@ class Compiler:
         sql = self.text(node.field)
         if sql is None:
             return FALSE
-        if node.field == "duration":  # the role counts in ms, whatever the field does
-            return _compared(node, "duration", _required_number)
+        if node.field == "duration" or (node.field == "status" and self.fields.roles.get("status")):
+            # read as numbers when loaded; the duration in ms, whatever the field's unit is
+            return _compared(node, node.field, _required_number)
         if self._type(node.field) == "date":
             return _compared(node, timestamp_sql(sql), _instant)
         if self._type(node.field) in NUMBERS:
@@ -217,6 +201,13 @@ class Compiler:
     def _array(self, field: str) -> bool:
         choice = self.fields.first(self.fields.role_of(field))
         return (choice.name if choice else field) in self.arrays
+
+
+def _any_word(like: str) -> Condition:
+    """One of the words is like this."""
+    anywhere = f"words LIKE {literal(f'%{like}%')} ESCAPE '\\'"
+    matches = f"len(list_filter(string_split(words, ' '), lambda word: word LIKE {literal(like)} ESCAPE '\\')) > 0"
+    return Condition(f"(CASE WHEN {anywhere} THEN {matches} ELSE false END)", costly=True)
 
 
 def both(*conditions: Condition) -> Condition:

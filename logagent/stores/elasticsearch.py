@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from logagent.errors import NoData
+from logagent.errors import NoData, StoreQueryError
 from logagent.logs import LogRecord, RecordId, TimeWindow
 from logagent.query import All, LogQuery
 from logagent.stores._base import (
@@ -25,8 +25,8 @@ from logagent.stores._base import (
     Timeline,
     TopValues,
 )
-from logagent.stores._es_answers import completeness_of, total_of
-from logagent.stores._es_compile import Clause, Compiler
+from logagent.stores._es_answers import completeness_of, total_of, without_others
+from logagent.stores._es_compile import Clause, Compiler, within
 from logagent.stores._es_describe import Described, Describer
 from logagent.stores._es_figures import Figures
 from logagent.stores._es_index import check_narrower, check_pattern
@@ -167,23 +167,30 @@ class ElasticsearchStore:
     def _get(self, what: str, path: str, params: Mapping[str, str]) -> Mapping[str, Any]:
         return self._transport.get(path, what=what, params=params).body
 
-    def _probe(self, what: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _probe(self, what: str, body: Mapping[str, Any], only: Sequence[str] = ()) -> Mapping[str, Any]:
         """A search of the description, where no shard at all may mean that nothing exists."""
-        return self._post(what, body, self._indices)
+        return self._post(what, body, self._indices, only)
 
-    def _search(self, what: str, body: Mapping[str, Any], indices: Sequence[str] = ()) -> Mapping[str, Any]:
+    def _search(
+        self, what: str, body: Mapping[str, Any], indices: Sequence[str] = (), only: Sequence[str] = ()
+    ) -> Mapping[str, Any]:
         """A search in the scope or in a part of it.
 
         Raises:
             NoData: the pattern matches no index (LA301).
         """
         names = check_narrower(indices, self._indices)
-        answer = self._post(what, body, names)
+        answer = self._post(what, body, names, only)
         if completeness_of(answer).shards_total == 0:
             raise no_index(",".join(names), nearby(self._get))
         return answer
 
-    def _post(self, what: str, body: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    def _post(self, what: str, body: Mapping[str, Any], names: Sequence[str], only: Sequence[str]) -> Mapping[str, Any]:
+        """One search; with `only`, shards of all other indices are skipped before they see the aggregations.
+
+        The indices are filtered by name below the scope's own patterns: an alias may have a filter of its own, and a
+        key may read the alias alone.
+        """
         params = {
             "ignore_unavailable": "true",
             "expand_wildcards": "open",
@@ -191,8 +198,22 @@ class ElasticsearchStore:
             "filter_path": _KEPT,
         }
         sent = {"timeout": _BODY_TIMEOUT, **body}
+        if only:
+            sent["query"] = within(only, body.get("query", {"bool": {}}))
+            params["pre_filter_shard_size"] = "1"
+        if only and any(":" in name for name in names):  # or a remote cluster with a single shard would skip nothing
+            params["ccs_minimize_roundtrips"] = "false"
         path = f"/{','.join(names)}/_search"
-        return self._transport.call("POST", path, what=what, params=params, body=sent).body
+        if not only:
+            return self._transport.call("POST", path, what=what, params=params, body=sent).body
+        try:
+            answer = self._transport.call("POST", path, what=what, params=params, body=sent).body
+        except StoreQueryError:  # one shard is asked even where none has a match, and it may be one of the others
+            count = {**sent, "size": 0, "track_total_hits": True, "aggs": {}}
+            answer = self._transport.call("POST", path, what=what, params=params, body=count).body
+            if total_of(answer)[0]:
+                raise
+        return without_others(answer, only)
 
 
 def _check(limit: int, most: int, what: str) -> None:

@@ -43,7 +43,9 @@ def _in_words(answer: Answer) -> str:
 
 
 def _usage(answer: Answer, body: Body) -> Body:
-    prompt = len(json.dumps(body, ensure_ascii=False)) // _CHARS_A_TOKEN
+    prompt = answer.prompt_tokens
+    if prompt is None:
+        prompt = len(json.dumps(body, ensure_ascii=False)) // _CHARS_A_TOKEN
     written = len(answer.text + answer.reasoning + "".join(_json(call.arguments) for call in answer.calls))
     output = 1 + written // _CHARS_A_TOKEN
     return {"prompt_tokens": prompt, "completion_tokens": output, "total_tokens": prompt + output}

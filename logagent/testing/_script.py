@@ -24,6 +24,8 @@ class Answer:
     finish: str = ""
     """Finish reason; empty: the usual one."""
     reasoning: str = ""
+    prompt_tokens: int | None = None
+    """What the endpoint counts the prompt as; None: four characters a token."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,10 +136,17 @@ def _lines(entries: object, values: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _fill_line(template: str, values: Mapping[str, object]) -> str | None:
-    """A line; values inside a command are quoted for the shell, since names from logs end up in what people paste."""
-    quoted = {name: shlex.quote(_shown(value)) for name, value in values.items() if value not in (None, "")}
+    """A line; values inside a command are quoted for the shell, since names from logs end up in what people paste.
+
+    There a sequence is several words.
+    """
+    quoted = {name: _words(value) for name, value in values.items() if value not in (None, "")}
     parts = [_fill(part, quoted if place % 2 else values) for place, part in enumerate(template.split("`"))]
     return None if None in parts else "".join(str(part) for part in parts)
+
+
+def _words(value: object) -> str:
+    return shlex.join(map(str, value)) if isinstance(value, list | tuple) else shlex.quote(_shown(value))
 
 
 def _fill(template: str, values: Mapping[str, object]) -> str | None:

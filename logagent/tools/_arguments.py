@@ -60,23 +60,34 @@ def _resolved(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, 
             return node
 
 
-def read(text: str, model: type[M], schema: Mapping[str, Any]) -> M:
-    """Arguments as the model wrote them, as the tool's own type.
+def read(text: str, model: type[M], schema: Mapping[str, Any]) -> tuple[M, tuple[str, ...]]:
+    """Arguments as the model wrote them, as the tool's own type; and what was made smaller to fit.
+
+    A number above the most that an argument takes becomes that most: who asks for too much is given what there is.
 
     Raises:
         ToolError: no JSON object, a key twice, an unknown or missing argument, a value of a wrong type.
     """
     given = _parsed(text, schema)
+    values = {
+        name: _coerced(value, schema["properties"].get(name)) for name, value in given.items() if value is not None
+    }
+    notes = []
+    for name, most in _mosts(model):
+        value = values.get(name)
+        if isinstance(value, int | float) and value > most:
+            values[name] = most
+            notes.append(f"{name} is at most {most}: {most} taken for {value}")
     try:
-        return model.model_validate(
-            {
-                name: _coerced(value, schema["properties"].get(name))
-                for name, value in given.items()
-                if value is not None
-            }
-        )
+        return model.model_validate(values), tuple(notes)
     except ValidationError as error:
         raise ToolError(_explained(error, schema)) from error
+
+
+def _mosts(model: type[BaseModel]) -> list[tuple[str, int]]:
+    """Arguments with a greatest value."""
+    limits = [(name, getattr(one, "le", None)) for name, field in model.model_fields.items() for one in field.metadata]
+    return [(name, most) for name, most in limits if isinstance(most, int)]
 
 
 def _parsed(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:

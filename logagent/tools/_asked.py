@@ -16,7 +16,8 @@ from logagent.logs import Completeness, TimeWindow, iso
 from logagent.query import All, LogQuery, Node
 from logagent.tools._base import RangeArgs, ToolContext
 
-QUERY_LENGTH = 200
+QUERY_LENGTH = 600
+"""Most characters of a query that a model writes: a dozen services by name fit."""
 _PATTERN = re.compile(r"[a-z0-9][a-z0-9._*-]{0,199}\Z")
 _NAMED = 8
 
@@ -44,7 +45,7 @@ class Asked:
         """Window, filter, completeness and notes, for the first line of a result."""
         parts = [f"{self.text}, {span(self.window)}"]
         parts += [] if completeness is None else [complete(completeness)]
-        return "; ".join([*parts, *self.notes])
+        return "; ".join(part for part in (*parts, *self.notes) if part)
 
 
 def ask(args: RangeArgs, context: ToolContext) -> Asked:
@@ -165,10 +166,10 @@ def clock(at: datetime, window: TimeWindow) -> str:
 
 
 def complete(completeness: Completeness) -> str:
-    """`48/48 shards`, or loudly what is missing."""
+    """`48/48 shards`, nothing where there is one source only, or loudly what is missing."""
     if completeness.complete:
         total = completeness.shards_total
-        return f"{total}/{total} shards" if total > 1 else "complete"
+        return f"{total}/{total} shards" if total > 1 else ""
     parts = [f"PARTIAL: {completeness.shards_successful}/{completeness.shards_total} shards answered"]
     parts += ["timed out"] if completeness.timed_out else []
     parts += [f"clusters skipped: {', '.join(completeness.clusters_skipped)}"] if completeness.clusters_skipped else []

@@ -4,7 +4,7 @@ Handlers run in threads and answer raw values (`Answer`). Ids, masks and cuts ar
 in the order of the calls, so that a rerun gives the same prompt.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -34,7 +34,7 @@ class ToolArgs(BaseModel):
 class ReadArgs(ToolArgs):
     """Arguments of a tool that reads: each call says what it is for."""
 
-    why: str | None = Field(None, description="At most 100 characters: what this call decides.")
+    why: str | None = Field(None, description="What this call decides.")
 
     @field_validator("why")
     @classmethod
@@ -47,20 +47,29 @@ class RangeArgs(ReadArgs):
 
     query: str | None = Field(
         None,
-        description='field:value, "phrase", wild*, [a TO b], level>=error, AND OR NOT, ( ); service, level, host, '
-        "message, trace_id work on any schema. Default all.",
+        description='field:value, field:(a OR b), "phrase", wild*, [a TO b], level>=error, AND OR NOT, ( ); service, '
+        "level, host, trace_id work on any schema; a bare word is a whole word. Default all.",
     )
     start_time: str | None = Field(None, description="ISO 8601 or now-30m. Default: the run's window.")
     end_time: str | None = None
-    index_pattern: str | None = Field(None, description="A source of list_log_sources, or narrower. Default all.")
+    index_pattern: str | None = Field(None, description="A source of list_log_sources, or narrower.")
 
 
 class Catalogue(Protocol):
     """The list of mechanisms, as far as tools need it (`analysis.mechanisms.Catalogue`)."""
 
     @property
-    def entries(self) -> Mapping[str, object]:
+    def ids(self) -> Sequence[str]:
         """All ids that a submission may name."""
+        ...
+
+    @property
+    def inferred(self) -> Mapping[str, object]:
+        """Those of them that no line needs to state."""
+        ...
+
+    def near(self, name: str) -> list[str]:
+        """The ids that a name which is none comes nearest to."""
         ...
 
     def mechanism(self, text: str, service: str = "") -> str:
@@ -98,6 +107,8 @@ class Answer:
     failed: bool = False
     focus: int | None = None
     """The row the answer is about: where not all fit, those farthest from it are cut."""
+    rest: Callable[[int], str] = lambda _shown: ""
+    """The call that gets what stands behind the first so many rows; "" where nothing does."""
 
 
 @dataclass(slots=True)

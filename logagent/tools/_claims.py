@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from logagent.analysis.sanitise import sanitise
@@ -24,9 +23,8 @@ _FIGURE = re.compile(
 )
 _CLASS = re.compile(r"(?:[1-5](?:\d\d|xx)|\d+(?:\.\d+){2,})\Z")
 """Status codes, versions and addresses are names."""
-_OTHER = "other"
-_NEAR = 0.75
-"""Likeness from which an unknown mechanism is a slip of the pen."""
+OTHER = "other"
+"""A mechanism that is none of the list."""
 
 
 def faults(submitted: "Submission", context: ToolContext) -> list[str]:
@@ -37,6 +35,7 @@ def faults(submitted: "Submission", context: ToolContext) -> list[str]:
         found += _prose("probable_cause", submitted.probable_cause, _CAUSE_SENTENCES, context)
     for place, hypothesis in enumerate(submitted.hypotheses, 1):
         found += [f"hypothesis {place}: {fault}" for fault in _hypothesis(hypothesis, context)]
+    found += _allowed(submitted, context)
     for place, excluded in enumerate(submitted.ruled_out, 1):
         found += [f"ruled_out {place}: {fault}" for fault in _ids(excluded.ids, context, needed=True)]
     limits = (("hypotheses", 5), ("next_step_ideas", 3), ("open_questions", 3))
@@ -175,9 +174,10 @@ def _named(text: str) -> str:
 
 def _hypothesis(hypothesis: "SubmittedHypothesis", context: ToolContext) -> list[str]:
     found = _ids(hypothesis.supporting, context, needed=True) + _ids(hypothesis.contradicting, context)
-    near = _misspelt(hypothesis.mechanism, context)
-    if near:
-        found.append(f"no mechanism {_named(hypothesis.mechanism)!r}; near: {', '.join([*near, _OTHER])}")
+    if _mechanism(hypothesis.mechanism, context) is None:
+        near = context.catalogue.near(hypothesis.mechanism)
+        nearest = f"; nearest: {', '.join(near)}" if near else ""
+        found.append(f"no mechanism {_named(hypothesis.mechanism)!r}{nearest}")
     for name, value in _entity(hypothesis).items():
         if not context.occurs(value):
             found.append(f"{name} {_named(value)!r} occurs in no result")
@@ -188,15 +188,19 @@ def _hypothesis(hypothesis: "SubmittedHypothesis", context: ToolContext) -> list
 def _mechanism(given: str, context: ToolContext) -> str | None:
     """The id as the catalogue writes it, or None."""
     plain = given.strip().lower()
-    if plain in {_OTHER, ""}:
-        return _OTHER
-    return plain if plain in context.catalogue.entries else None
+    if plain in {OTHER, ""}:
+        return OTHER
+    return plain if plain in context.catalogue.ids else None
 
 
-def _misspelt(given: str, context: ToolContext) -> list[str]:
-    """Ids that an unknown one nearly is. One that is like none counts as `other`: not worth another turn."""
-    known = _mechanism(given, context) is not None
-    return [] if known else get_close_matches(given.strip().lower(), context.catalogue.entries, 3, _NEAR)
+def _allowed(submitted: "Submission", context: ToolContext) -> list[str]:
+    """What a mechanism may be, once, where one is unknown."""
+    if all(_mechanism(one.mechanism, context) is not None for one in submitted.hypotheses):
+        return []
+    inferred = list(context.catalogue.inferred)
+    families = dict.fromkeys(one.split(".", 1)[0] for one in context.catalogue.ids if one not in inferred)
+    told = f"mechanism without a line: {', '.join(inferred)}; else the id beside a line, of {', '.join(families)}"
+    return [f"{told}; else {OTHER}"]
 
 
 def _entity(hypothesis: "SubmittedHypothesis") -> dict[str, str]:
@@ -217,7 +221,7 @@ def _mended(hypothesis: "SubmittedHypothesis", context: ToolContext) -> "Submitt
             "statement": cut(hypothesis.statement, _STATEMENT),
             "supporting": supporting,
             "contradicting": _issued(hypothesis.contradicting, context),
-            "mechanism": _mechanism(hypothesis.mechanism, context) or _OTHER,
+            "mechanism": _mechanism(hypothesis.mechanism, context) or OTHER,
             "entity": entity,
         }
     )

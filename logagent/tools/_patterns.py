@@ -3,20 +3,21 @@
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from typing import Literal
 
 from logagent.analysis.events import from_record
 from logagent.analysis.facts import Event
-from logagent.analysis.pattern_query import pattern_node
 from logagent.analysis.statistics import g_test
 from logagent.analysis.templates import SLOT, mine, tokens, typed_mask
 from logagent.evidence import Claim, EvidenceQuery, Figure
 from logagent.logs import Completeness, Severity, TimeWindow
-from logagent.query import LogQuery, Node, Range, conjunction, to_text
+from logagent.query import All, LogQuery, Node, conjunction, to_text
 from logagent.stores._base import LogStore, Measure, Sample
+from logagent.tools._apart import Kind, apart, kind_of, merged
 from logagent.tools._asked import clock, number
 from logagent.tools._base import Row, ToolContext
 
@@ -25,6 +26,7 @@ _PER_PATTERN = 4
 """Measures a pattern costs; a request holds 100."""
 MOST = 100 // _PER_PATTERN
 _LEAST = 5
+_KEYWORDS = 8
 _SLOTS = 4
 """Most values that are told of what stands behind `<*>`."""
 _SPIKE, _RISE, _FALL = 3.0, 1.25, 0.8
@@ -50,6 +52,8 @@ class Found:
     first: datetime | None = None
     last: datetime | None = None
     node: Node | None = None
+    events: list[Event] = field(default_factory=list)
+    kind: Kind | None = None
 
     @property
     def surprise(self) -> float:
@@ -57,6 +61,13 @@ class Found:
         worst = max(self.levels, default=0)
         weight = 2.0 if worst >= Severity.ERROR else 1.0
         return weight * abs(math.log1p(self.now) - math.log1p(self.base))
+
+    def take_in(self, other: "Found", kind: Kind) -> None:
+        """Become one pattern with another that no query tells from it."""
+        self.template, self.service, self.kind = kind.text, kind.service, kind
+        self.now, self.base = self.now + other.now, self.base + other.base
+        self.levels += other.levels
+        self.events += other.events
 
 
 @dataclass(slots=True)
@@ -78,47 +89,58 @@ def compare(store: LogStore, query: LogQuery, base: LogQuery | None) -> Mined:
     events, old = _events(now), _events(before)
     drain = mine([*events, *old])
     found: dict[int, Found] = {}
+    for event in [*events, *old]:
+        if event.template not in found:
+            found[event.template] = _new(drain.display(event.template), event)
+        _note(found[event.template], event)
     for event in events:
-        pattern = found.setdefault(event.template, _new(drain.display(event.template), event))
-        pattern.now += event.weight
-        _note(pattern, event)
+        found[event.template].now += event.weight
     for event in old:
-        pattern = found.setdefault(event.template, _new(drain.display(event.template), event))
-        pattern.base += event.weight
-        _note(pattern, event)
+        found[event.template].base += event.weight
     patterns = list(found.values())
-    _fill_slots(found, [*events, *old])
-    scale = _scale(query, base)
     for pattern in patterns:
         pattern.change = _change(pattern, query, base)
-    patterns.sort(key=lambda one: (_ORDER[one.change], -one.surprise, -one.now))
+    patterns.sort(key=_order)
     return Mined(
-        patterns, now.total, before.total, now.exact and before.exact, now.completeness, _keywords(events, old, scale)
+        patterns,
+        now.total,
+        before.total,
+        now.exact and before.exact,
+        now.completeness,
+        _keywords(events, old, _scale(query, base)),
     )
 
 
+def _order(pattern: Found) -> tuple[float, ...]:
+    return _ORDER[pattern.change], -pattern.surprise, -pattern.now
+
+
 def _events(sample: Sample) -> list[Event]:
-    return [from_record(row.record, row.weight, at=0.0) for row in sample.rows]
+    """Lines by their text alone: what two places of the code write alike is one pattern."""
+    found = [from_record(row.record, row.weight, at=0.0) for row in sample.rows]
+    for event in found:
+        event.callsite = ""
+    return found
 
 
 def _new(template: str, event: Event) -> Found:
     return Found(template, event.service if event.record and event.record.service else "", example=event)
 
 
-def _fill_slots(found: dict[int, Found], events: Iterable[Event]) -> None:
+def _fill_slots(pattern: Found) -> None:
     """Which words a pattern merged into `<*>`: often the name that matters."""
-    merged = {
-        number: words for number, one in found.items() if SLOT in (words := tokens(one.template.split(" [failed: ")[0]))
-    }
-    for event in events:
-        words = merged.get(event.template, [])
-        own = tokens(typed_mask(event.message)) if words else []
+    words = tokens(pattern.template.split(" [failed: ")[0])
+    if SLOT not in words:
+        return
+    for event in pattern.events:
+        own = tokens(typed_mask(event.message))
         for place, word in enumerate(words):
             if word == SLOT and place < len(own):
-                found[event.template].slots[own[place]] += max(1, round(event.weight))
+                pattern.slots[own[place]] += max(1, round(event.weight))
 
 
 def _note(pattern: Found, event: Event) -> None:
+    pattern.events.append(event)
     if event.level is not None:
         pattern.levels[event.level] += 1
 
@@ -153,56 +175,68 @@ def _moved(pattern: Found, query: LogQuery, base: LogQuery) -> Change:
     return "falling" if ratio <= _FALL else "steady"
 
 
-def count(store: LogStore, mined: Sequence[Found], query: LogQuery, base: LogQuery | None) -> Completeness:
-    """Replace mined figures by what the store counts for each pattern's own query: one request.
+def count(store: LogStore, mined: list[Found], size: int, query: LogQuery, base: LogQuery | None) -> list[Found]:
+    """The first `size` patterns, their mined figures replaced by what the store counts for each one's own query.
 
-    The figure printed is the figure that can be asked again.
+    One request. The figure printed is the figure that can be asked again, and no line counts for two patterns.
     """
-    mined = mined[:MOST]
-    if not mined:
-        return Completeness()
+    shown = _settled(mined, min(size, MOST))
+    if not shown:
+        return []
     measures: list[Measure] = []
-    for pattern in mined:
-        levels = list(pattern.levels)
-        lines = conjunction(
-            pattern_node(pattern.template, service=pattern.service, levels=levels), *_status_class(pattern)
-        )
+    for pattern in shown:
+        lines = pattern.node or All()
         pattern.node = conjunction(query.node, lines)
         own = replace(query, node=pattern.node)
         old = own if base is None else replace(base, node=conjunction(base.node, lines))
         measures += [Measure(own), Measure(own, "first"), Measure(own, "last"), Measure(old)]
     answer = store.count(measures)
-    for place, pattern in enumerate(mined):
+    for place, pattern in enumerate(shown):
         values = [one.value for one in answer.values[place * _PER_PATTERN : (place + 1) * _PER_PATTERN]]
         pattern.now = values[0] if isinstance(values[0], int) else pattern.now
         pattern.first = values[1] if isinstance(values[1], datetime) else None
         pattern.last = values[2] if isinstance(values[2], datetime) else None
         pattern.base = values[3] if base is not None and isinstance(values[3], int) else 0
         pattern.change = _change(pattern, query, base)
-    return answer.completeness
+        _fill_slots(pattern)
+    return shown
 
 
-def _status_class(pattern: Found) -> list[Node]:
-    """The class of HTTP status that the template holds, where records carry one: literal text says nothing of it."""
-    found = _CLASS.search(pattern.template)
-    record = pattern.example.record if pattern.example is not None else None
-    if found is None or record is None or record.status is None:
-        return []
-    digit = _digit(found)
-    return [Range("status", f"{digit}00", f"{digit}99")]
+def _settled(mined: list[Found], size: int) -> list[Found]:
+    """The first patterns, each with a query that no line of another matches; `mined` loses what was taken in."""
+    for pattern in mined:
+        pattern.kind = kind_of(pattern.template, pattern.service, pattern.events)
+    place = 0
+    while place < min(size, len(mined)):
+        one = mined[place]
+        others = {id(other.kind): other for other in mined if other is not one}
+        one.node, alike = apart(_kind(one), [_kind(other) for other in others.values()])
+        for kind in alike:
+            one.take_in(others[id(kind)], merged(_kind(one), kind))
+            mined.remove(others[id(kind)])
+        place = mined.index(one) + (not alike)  # taken in: the wider text is asked for anew
+    return mined[:size]
+
+
+def _kind(pattern: Found) -> Kind:
+    assert pattern.kind is not None  # noqa: S101 - `_settled` made it
+    return pattern.kind
 
 
 def _digit(found: re.Match[str]) -> int:
     return ord(found[1]) - ord("a") + 1
 
 
-def row(pattern: Found, query: LogQuery, *, base: bool = True) -> Row:
-    """`spiking 3,904 | 12 | first..last | order-api ERROR`, then the text; its count only where there is no base."""
+def row(pattern: Found, query: LogQuery, *, base: bool = True, told: str = "") -> Row:
+    """`spiking 3,904 | 12 | first..last | order-api ERROR`, then the text; its count only where there is no base.
+
+    `told` is said in place of the change.
+    """
     worst = max(pattern.levels, default=None)
     level = Severity(worst).word.upper() if worst is not None else ""
     ends = [clock(at, query.window) for at in (pattern.first, pattern.last) if at]
     when = "..".join(dict.fromkeys(ends)) or "-"
-    counts = f"{pattern.change} {number(pattern.now)} | {number(pattern.base)}" if base else number(pattern.now)
+    counts = f"{told or pattern.change} {number(pattern.now)} | {number(pattern.base)}" if base else number(pattern.now)
     text = f"{counts} | {when} | {pattern.service} {level}".strip()
     claim = Claim(
         "absence" if pattern.change == "vanished" else "count",
@@ -228,16 +262,19 @@ def _shown(pattern: Found) -> str:
 
 
 def _keywords(now: Iterable[Event], base: Iterable[Event], scale: float) -> tuple[str, ...]:
-    """Words that became much more frequent, most telling first."""
+    """Words that became much more frequent, most telling first; never a piece of a secret."""
     counts: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    where: dict[str, str] = {}
     for side, events in enumerate((now, base)):
         for event in events:
             for word in set(_WORD.findall(event.message[:500].lower())):
                 counts[word][side] += event.weight
+                where.setdefault(word, event.message)
     scored = [
         (a * math.log((a + 0.5) / (b * scale + 0.5)), word) for word, (a, b) in counts.items() if a > _SPIKE * b * scale
     ]
-    return tuple(word for _, word in sorted(scored, reverse=True)[:8])
+    telling = (word for _, word in sorted(scored, reverse=True) if word in typed_mask(where[word]).lower())
+    return tuple(islice(telling, _KEYWORDS))
 
 
 def base_window(context: ToolContext) -> TimeWindow | None:

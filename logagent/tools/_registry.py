@@ -57,6 +57,8 @@ class Job:
     why: str = ""
     allowed: bool = False
     """A person said yes to exactly these arguments."""
+    notes: tuple[str, ...] = ()
+    """What was made smaller to fit, said in the first line of the answer."""
 
     @property
     def parallel(self) -> bool:
@@ -123,12 +125,12 @@ class ToolRegistry:
         if group:
             return Job(call, tool, refusal=f"{name} is not declared yet: call {OPEN} with group {group!r} first")
         try:
-            args = read(context.redact.unmask_query(call.arguments), tool.args, self.schemas[name])
+            args, notes = read(context.redact.unmask_query(call.arguments), tool.args, self.schemas[name])
         except ToolError as error:
             return Job(call, tool, refusal=error.message)
         plain = args.model_dump(exclude={"why"}, exclude_none=True, exclude_defaults=True)
         key = f"{name} {json.dumps(_normal(plain, args, context), sort_keys=True, ensure_ascii=False)}"
-        return Job(call, tool, args, "", key, getattr(args, "why", None) or "")
+        return Job(call, tool, args, "", key, getattr(args, "why", None) or "", notes=notes)
 
     def permit(self, job: Job) -> Job:
         """The job with a person's yes or no, where its tool needs one; asked on the loop's thread, before it runs."""
@@ -160,6 +162,8 @@ class ToolRegistry:
             text = _error(outcome, context)
             lost = isinstance(outcome, StoreUnavailable | StoreDenied)
             return ToolResult(call_id, text, is_error=True, summary=str(text)[:120], lost=lost)
+        if job.notes:
+            outcome = replace(outcome, head="; ".join([outcome.head, *job.notes]))
         budget = job.tool.result_tokens if job.tool else 0
         text, ids = render(outcome, context, budget)
         summary = cut(sanitise(context.redact(outcome.head)), 160)

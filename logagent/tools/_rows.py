@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
+from itertools import groupby
 
 from logagent.evidence import Claim, EvidenceQuery, Figure
 from logagent.logs import LogRecord, RecordId, TimeWindow
@@ -11,6 +12,11 @@ from logagent.tools._asked import clock
 from logagent.tools._base import Row
 
 _ONCE = 1
+_MANY = 6
+"""Alike lines from which a run is told as one row, of however many requests."""
+_TWICE = 2.0
+_TRACES = 3
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _TRACE = 8
 _STEP_LIMIT = 160
 """Most characters of a line that only surrounds another."""
@@ -18,10 +24,24 @@ _NOTICED = 0.001
 _HERE = "<- this row"
 
 
-def rows(records: Iterable[LogRecord], query: LogQuery) -> tuple[Row, ...]:
-    """One row for each run of alike neighbours, in the order given."""
+def rows(records: Sequence[LogRecord], query: LogQuery) -> tuple[Row, ...]:
+    """One row for each run of alike neighbours, in the order given; each line of one trace, with the time before it."""
     places: dict[str, str] = {}
+    if trace := one_trace(records):
+        return _stepped(records, query, trace)
     return tuple(_row(group, query, _place(group[0], places)) for group in _folded(records))
+
+
+def last_times(records: Sequence[LogRecord]) -> list[datetime | None]:
+    """When the last line of each of these rows was written."""
+    groups = [[record] for record in records] if one_trace(records) else _folded(records)
+    return [group[-1].timestamp for group in groups]
+
+
+def one_trace(records: Sequence[LogRecord]) -> str:
+    """The trace of all these lines, or "" where they have none or several, or there is one line only."""
+    traces = {record.trace_id for record in records}
+    return traces.pop() if len(traces) == 1 and len(records) > 1 else ""
 
 
 def steps(records: Sequence[LogRecord], query: LogQuery, *, at: RecordId, trace: str) -> tuple[tuple[Row, ...], int]:
@@ -29,20 +49,26 @@ def steps(records: Sequence[LogRecord], query: LogQuery, *, at: RecordId, trace:
 
     `trace` is that of all lines, said once by the caller, or "".
     """
+    focus = next((place for place, record in enumerate(records) if record.id == at), 0)
+    found = [
+        replace(row, after=_HERE if record.id == at else "", limit=0 if record.id == at else _STEP_LIMIT)
+        for row, record in zip(_stepped(records, query, trace), records, strict=True)
+    ]
+    return tuple(found), focus
+
+
+def _stepped(records: Sequence[LogRecord], query: LogQuery, trace: str) -> tuple[Row, ...]:
+    """Each line with the time since the one before it in time, whatever the order of the rows."""
     places: dict[str, str] = {}
-    found: list[Row] = []
-    focus = 0
-    before: datetime | None = None
-    for record in records:
-        here = record.id == at
-        if here:
-            focus = len(found)
+    falling = len(records) > 1 and (records[0].timestamp or _LONG_AGO) > (records[-1].timestamp or _LONG_AGO)
+    before: Sequence[LogRecord | None] = [*records[1:], None] if falling else [None, *records[:-1]]
+    found = []
+    for record, earlier in zip(records, before, strict=True):
         row = _row([record], query, _place(record, places), trace=trace)
         clocked, _, rest = row.text.partition(" ")
-        text = f"{clocked} {_gap(before, record.timestamp)}{rest}"
-        found.append(replace(row, text=text, after=_HERE if here else "", limit=0 if here else _STEP_LIMIT))
-        before = record.timestamp or before
-    return tuple(found), focus
+        gap = _gap(earlier.timestamp if earlier else None, record.timestamp)
+        found.append(replace(row, text=f"{clocked} {gap}{rest}"))
+    return tuple(found)
 
 
 def _gap(before: datetime | None, at: datetime | None) -> str:
@@ -61,14 +87,25 @@ def _place(record: LogRecord, places: dict[str, str]) -> str:
 
 
 def _folded(records: Iterable[LogRecord]) -> Iterator[list[LogRecord]]:
-    group: list[LogRecord] = []
-    for record in records:
-        if group and _alike(group[0]) != _alike(record):
+    """Runs of lines that say the same; few of them only where they are of one request and took as long."""
+    for _, alike in groupby(records, _alike):
+        group = list(alike)
+        if len(group) >= _MANY:
             yield group
-            group = []
-        group.append(record)
-    if group:
-        yield group
+            continue
+        part = group[:1]
+        for record in group[1:]:
+            if record.trace_id != part[0].trace_id or not _as_long(record, part):
+                yield part
+                part = []
+            part.append(record)
+        yield part
+
+
+def _as_long(record: LogRecord, group: Iterable[LogRecord]) -> bool:
+    """Whether no two of these durations differ by more than twice."""
+    times = [one.duration_ms for one in (*group, record) if one.duration_ms is not None]
+    return not times or max(times) <= _TWICE * min(times)
 
 
 def _alike(record: LogRecord) -> tuple[object, ...]:
@@ -83,7 +120,11 @@ def _row(group: list[LogRecord], query: LogQuery, place: str, *, trace: str = ""
     after = f"x {len(group)}" if len(group) > _ONCE else ""
     if after and last.timestamp is not None:
         after += f" until {clock(last.timestamp, query.window)}"
-    text = told(record, query.window, place, took=_took(group), trace=record.trace_id != trace)
+    traces = list(dict.fromkeys(one.trace_id for one in group if one.trace_id))
+    if len(traces) > 1:
+        after += f", {len(traces)} traces: {', '.join(map(_short, traces[:_TRACES]))}"
+    one = len(traces) == 1 and record.trace_id != trace
+    text = told(record, query.window, place, took=_took(group), trace=one)
     return Row(text, said(record), _claim(record, query), record.service, after)
 
 

@@ -1,59 +1,116 @@
-"""Where time is spent: durations of requests, or the gaps between lines of one request, as quantiles over time."""
+"""Where time is spent: durations of requests, or the gaps between lines of one request, now against before."""
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from logagent.analysis.statistics import quantile
 from logagent.errors import ToolError
 from logagent.evidence import Claim, EvidenceQuery, Figure
 from logagent.fields import FieldMap
-from logagent.logs import Completeness, LogRecord, instant
+from logagent.logs import Completeness, LogRecord, RecordId, TimeWindow, instant
 from logagent.query import Exists, LogQuery, Phrase, conjunction, to_text
 from logagent.stores._base import PAGE_LIMIT, LogStore
-from logagent.tools._asked import Asked, clock, number
+from logagent.tools._asked import Asked, clock, number, span
 from logagent.tools._base import Answer, Row, ToolContext
 from logagent.tools._nothing import explain
+from logagent.tools._patterns import base_window
+from logagent.tools._shape import shape
 
 Spent = Literal["duration", "gap"]
 MOST_READ = 4 * PAGE_LIMIT
-"""Most lines that are read for one answer."""
+"""Most lines that are read of one stretch."""
 _NEEDS: dict[Spent, str] = {"duration": "duration", "gap": "trace_id"}
+MOST_ROWS = 20
 _NONE = "all"
-
-
-@dataclass(slots=True)
-class _Group:
-    """The times of one value, in milliseconds, by bucket; and its slowest line."""
-
-    name: str
-    value: str
-    times: list[float] = field(default_factory=list)
-    buckets: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
-    most: float = -1.0
-    slowest: LogRecord | None = None
-
-    def add(self, ms: float, bucket: int, record: LogRecord) -> None:
-        """Take in one time."""
-        if ms > self.most:
-            self.most, self.slowest = ms, record
-        self.times.append(ms)
-        self.buckets[bucket].append(ms)
+_FACTOR, _STEP_MS = 5.0, 50.0
+"""Slow is this many times the lower quartile of the stretch compared with, and this much more."""
+_FEW = 5
+"""Samples below which their number is told with a bucket, and from which two sides are compared."""
+_NOTICED_MS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Time:
-    """One time: whose it is, under which name it is told, how long, and the line that ends it."""
+    """One time: whose it is, under which name it is told, how long, and the lines it lies between."""
 
     value: str
     name: str
     ms: float
     record: LogRecord
+    before: LogRecord | None = None
+
+    @property
+    def at(self) -> float:
+        """When it ended, in seconds."""
+        return self.record.timestamp.timestamp() if self.record.timestamp else 0.0
+
+
+@dataclass(slots=True)
+class _Group:
+    """The times of one value, now and in the stretch compared with."""
+
+    name: str
+    now: list[_Time] = field(default_factory=list)
+    old: list[float] = field(default_factory=list)
+
+    @property
+    def limit(self) -> float:
+        """Milliseconds from which a time counts as slow."""
+        low = quantile(self.old or [one.ms for one in self.now], 0.25)
+        return max(_FACTOR * low, low + _STEP_MS)
+
+    @property
+    def change(self) -> float:
+        """How much more often it is slow now than before, in standard errors or so, and how much its median moved.
+
+        What became faster counts half.
+        """
+        now = [one.ms for one in self.now]
+        if not now or not self.old:
+            return 0.5 * self._slow(now) / math.sqrt(max(1, len(now)))
+        share = self._slow(now) / len(now) - self._slow(self.old) / len(self.old)
+        weight = math.sqrt(len(now) * len(self.old) / (len(now) + len(self.old)))
+        moved = math.log1p(quantile(now, 0.5)) - math.log1p(quantile(self.old, 0.5))
+        return max(share, -share / 2) * weight + 0.1 * max(moved, -moved / 2)
+
+    @property
+    def differs(self) -> bool:
+        """Whether enough times on both sides differ noticeably: in how many are slow, or in the median."""
+        if min(len(self.now), len(self.old)) < _FEW:
+            return False
+        medians = sorted((quantile([one.ms for one in self.now], 0.5), quantile(self.old, 0.5)))
+        twice = medians[1] > 2 * medians[0] and medians[1] - medians[0] > _NOTICED_MS
+        return abs(self.change) >= 1 or twice
+
+    def _slow(self, times: Iterable[float]) -> int:
+        return sum(ms > self.limit for ms in times)
+
+    def figures(self, times: list[float]) -> str:
+        """`30, min 1 p50 4 p95 226 max 229, 12 slow`; `0` where there are none."""
+        if not times:
+            return "0"
+        p50, p95 = quantile(times, 0.5), quantile(times, 0.95)
+        told = f"min {number(min(times))} p50 {number(p50)} p95 {number(p95)} max {number(max(times))}"
+        return f"{number(len(times))}, {told}, {self._slow(times)} slow"
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """The times of one window, and how much of it was read."""
+
+    times: list[_Time]
+    completeness: Completeness
+    note: str = ""
 
 
 def spent(kind: Spent, split: str, size: int, asked: Asked, context: ToolContext, *, step: int) -> Answer:
-    """One row a value of `split`: how many, p50, p95, most, and p95 per bucket; most time spent first.
+    """One row a value of `split`, now against the baseline, most changed first; of gaps one a pair of values.
+
+    Where there is no baseline, the late half stands against the early one. Gaps lie between neighbours of a trace,
+    whatever the filter: it picks those of which either line matches.
 
     Raises:
         ToolError: no field holds what is asked for.
@@ -61,28 +118,103 @@ def spent(kind: Spent, split: str, size: int, asked: Asked, context: ToolContext
     role = _NEEDS[kind]
     if not context.fields.roles.get(role):
         raise ToolError(f"no field plays {role} here: measure {kind} cannot be told; leave measure out for counts")
-    query = LogQuery(asked.window, conjunction(asked.query.node, Exists(role)), asked.query.indices)
-    records, whole, completeness = _read(context.store, query)
-    times = _durations(records, split, context.fields) if kind == "duration" else _gaps(records, split, context.fields)
-    groups: dict[str, _Group] = {}
-    for one in times:
-        group = groups.setdefault(one.name, _Group(one.name, one.value))
-        at = one.record.timestamp
-        group.add(one.ms, int(at.timestamp() // step) if at else 0, one.record)
-    if not groups:
-        return Answer(f"0 {kind}s: {asked.said(completeness)}", tail=explain(asked, context))
-    first = int(asked.window.start.timestamp() // step)
-    last = max(first, int((asked.window.end.timestamp() - 1e-6) // step))
-    what = "duration" if kind == "duration" else "time since the line before of the same trace, among matching lines"
-    head = f"{what} in ms, p95 per {step} s, buckets from {clock(instant(first * step), asked.window)}"
-    head += f", by {split}" if split else ""
-    head += "" if whole else f"; ONLY THE FIRST {MOST_READ:,} LINES were read: narrow the window or the query"
-    ordered = sorted(groups.values(), key=lambda group: -sum(group.times))
+    if kind == "gap" and not split and context.fields.roles.get("service"):
+        split = "service"
+    now = _stretch(kind, split, asked.query, context)
+    if not now.times:
+        return Answer(f"0 {kind}s: {asked.said(now.completeness)}", tail=explain(asked, context))
+    base = base_window(context)
+    base = None if base == asked.window else base
+    old = _stretch(kind, split, replace(asked.query, window=base), context) if base else None
+    groups = _groups(now.times, old.times if old else None, _middle(asked.window))
+    ordered = sorted(groups, key=lambda group: (-group.change, -len(group.now), group.name))
+    head = _head(kind, split, step, (asked, base), [one for one in (now, old) if one is not None])
     rows = tuple(
-        _row(group, query, split if kind == "duration" else "", range(first, last + 1)) for group in ordered[:size]
+        _row(group, asked, split if kind == "duration" else "", step, "base" if old else "early")
+        for group in ordered[:size]
     )
-    more = f"{len(ordered) - size} more with less time in all" if len(ordered) > size else ""
-    return Answer(f"{head}: {asked.said(completeness)}", rows, more)
+    return Answer(head, rows, _more(len(ordered), size, split))
+
+
+def moved(asked: Asked, base: LogQuery, size: int, context: ToolContext) -> list[Row]:
+    """The services, or pairs of them, whose times differ most between two queries; none where nothing tells times."""
+    kind = next((kind for kind in _NEEDS if context.fields.roles.get(_NEEDS[kind])), None)
+    if kind is None or not context.fields.roles.get("service"):
+        return []
+    now, old = (_stretch(kind, "service", query, context) for query in (asked.query, base))
+    groups = [one for one in _groups(now.times, old.times, 0.0) if one.differs]
+    groups.sort(key=lambda group: (-abs(group.change), group.name))
+    return [_compared(group, kind, asked) for group in groups[:size]]
+
+
+def _compared(group: _Group, kind: Spent, asked: Asked) -> Row:
+    figures = f"A {group.figures([one.ms for one in group.now])} | B {group.figures(group.old)}"
+    text = f"{kind} ms {group.name}: {figures} (slow > {number(group.limit)} ms)"
+    return Row(text, claim=_claim(group, asked, "service" if kind == "duration" else "", figures))
+
+
+def _more(all_of_them: int, size: int, split: str) -> str:
+    if all_of_them <= size:
+        return ""
+    wider = f"size up to {MOST_ROWS}, or " if size < MOST_ROWS else ""
+    by = split or "service"
+    return f"more: {all_of_them - size} changed less; {wider}query {by}:… for one, NOT {by}:(…) for others"
+
+
+def _head(kind: Spent, split: str, step: int, asked: tuple[Asked, TimeWindow | None], read: list[_Stretch]) -> str:
+    (question, base), notes = asked, "; ".join(one.note for one in read if one.note)
+    what = "duration" if kind == "duration" else "time since the line before of the same trace"
+    first = instant(int(question.window.start.timestamp() // step) * step)
+    against = f"base {span(base)}" if base else "no baseline: late half against early half"
+    head = f"{what} in ms{f', by {split}' if split else ''}, most changed first, against {against}; "
+    head += f"p95 per {step} s from {clock(first, question.window)}, (n) where few: "
+    return head + "; ".join(part for part in (question.said(read[0].completeness), notes) if part)
+
+
+def _middle(window: TimeWindow) -> float:
+    return window.start.timestamp() + window.seconds / 2
+
+
+def _groups(now: Iterable[_Time], old: Iterable[_Time] | None, middle: float) -> list[_Group]:
+    """By name; without an older stretch the early half is one."""
+    groups: dict[str, _Group] = {}
+    for one in now:
+        group = groups.setdefault(one.name, _Group(one.name))
+        group.now.append(one)
+        if old is None and one.at < middle:
+            group.old.append(one.ms)
+    for one in old or ():
+        groups.setdefault(one.name, _Group(one.name)).old.append(one.ms)
+    return list(groups.values())
+
+
+# -- reading -------------------------------------------------------------------------------------------------------
+
+
+def _stretch(kind: Spent, split: str, query: LogQuery, context: ToolContext) -> _Stretch:
+    matching = replace(query, node=conjunction(query.node, Exists(_NEEDS[kind])))
+    if kind == "duration":
+        records, whole, completeness = _read(context.store, matching)
+        note = "" if whole else f"ONLY THE FIRST {MOST_READ:,} LINES were read: narrow the window or the query"
+        return _Stretch(list(_durations(records, split, context.fields)), completeness, note)
+    every = context.scope.query(Exists("trace_id"), query.window, query.indices)
+    records, note, completeness = _traces(context.store, every)
+    wanted = None
+    if query.node != context.scope.base:
+        wanted = {record.id for record in _read(context.store, matching)[0]}
+    return _Stretch(list(_gaps(records, split, context.fields, wanted)), completeness, note)
+
+
+def _traces(store: LogStore, query: LogQuery) -> tuple[list[LogRecord], str, Completeness]:
+    """All lines of all traces; where these are too many, of a sample of them."""
+    records, whole, completeness = _read(store, query)
+    if whole:
+        return records, "", completeness
+    sampled = list(store.traces(query, limit=MOST_READ).records)
+    if not sampled:
+        return records, f"ONLY THE FIRST {MOST_READ:,} LINES were read: narrow the window", completeness
+    ids = len({record.trace_id for record in sampled})
+    return sampled, f"of {ids} traces, a sample over the whole time: a shorter window has all", completeness
 
 
 def _read(store: LogStore, query: LogQuery) -> tuple[list[LogRecord], bool, Completeness]:
@@ -102,8 +234,10 @@ def _durations(records: Iterable[LogRecord], split: str, fields: FieldMap) -> It
             yield _Time(value, value, record.duration_ms, record)
 
 
-def _gaps(records: Iterable[LogRecord], split: str, fields: FieldMap) -> Iterator[_Time]:
-    """Between two neighbours of one trace; told as `a -> b` where their values differ."""
+def _gaps(
+    records: Iterable[LogRecord], split: str, fields: FieldMap, wanted: Collection[RecordId] | None
+) -> Iterator[_Time]:
+    """Between two neighbours of one trace; told as `a -> b` where their values differ. `wanted`: None is all."""
     before: dict[str, LogRecord] = {}
     for record in records:
         if not record.trace_id or record.timestamp is None:
@@ -112,9 +246,11 @@ def _gaps(records: Iterable[LogRecord], split: str, fields: FieldMap) -> Iterato
         before[record.trace_id] = record
         if old is None or old.timestamp is None:
             continue
+        if wanted is not None and record.id not in wanted and old.id not in wanted:
+            continue
         value, come = _value(record, split, fields), _value(old, split, fields)
         ms = (record.timestamp - old.timestamp).total_seconds() * 1000
-        yield _Time(value, value if come == value else f"{come} -> {value}", ms, record)
+        yield _Time(value, value if come == value else f"{come} -> {value}", ms, record, old)
 
 
 def _value(record: LogRecord, split: str, fields: FieldMap) -> str:
@@ -128,25 +264,45 @@ def _value(record: LogRecord, split: str, fields: FieldMap) -> str:
     return str(told) if told not in {None, ""} else "-"
 
 
-def _row(group: _Group, query: LogQuery, split: str, buckets: range) -> Row:
-    times = group.times
-    figures = f"p50 {number(quantile(times, 0.5))} p95 {number(quantile(times, 0.95))} max {number(group.most)} ms"
-    shape = " ".join(
-        f"{quantile(group.buckets[place], 0.95):.0f}" if group.buckets.get(place) else "-" for place in buckets
-    )
-    return Row(f"{group.name}: {number(len(times))}, {figures} | {shape}", claim=_claim(group, query, split, figures))
+# -- rows ----------------------------------------------------------------------------------------------------------
 
 
-def _claim(group: _Group, query: LogQuery, split: str, figures: str) -> Claim:
+def _row(group: _Group, asked: Asked, split: str, step: int, older: str) -> Row:
+    newer = [one for one in group.now if older == "base" or one.at >= _middle(asked.window)]
+    figures = f"{group.figures([one.ms for one in newer])} | {older} {group.figures(group.old)}"
+    text = f"{group.name}: {figures} (slow > {number(group.limit)} ms)"
+    if not group.now:
+        return Row(text)
+    buckets = _buckets(group.now, asked.window, step)
+    return Row(text, claim=_claim(group, asked, split, figures), after=f"| {buckets}")
+
+
+def _buckets(times: Iterable[_Time], window: TimeWindow, step: int) -> str:
+    """p95 of each bucket, with their number where there are few."""
+    held: defaultdict[int, list[float]] = defaultdict(list)
+    for one in times:
+        held[int(one.at // step)].append(one.ms)
+    first = int(window.start.timestamp() // step)
+    last = max(first, int((window.end.timestamp() - 1e-6) // step))
+    values = []
+    for place in range(first, last + 1):
+        some = held.get(place, [])
+        few = f"({len(some)})" if len(some) < _FEW else ""
+        values.append(f"{quantile(some, 0.95):.0f}{few}" if some else "-")
+    return shape(values, lambda place: clock(instant((first + place) * step), window).removesuffix("Z"))
+
+
+def _claim(group: _Group, asked: Asked, split: str, figures: str) -> Claim:
     """The slowest line stands for the row: get_log_context shows where its time went."""
-    slowest = group.slowest
-    node = conjunction(query.node, Phrase(split, group.value)) if split and group.value != "-" else query.node
+    slowest = max(group.now, key=lambda one: one.ms)
+    query, record = asked.query, slowest.record
+    node = conjunction(query.node, Phrase(split, slowest.value)) if split and slowest.value != "-" else query.node
     return Claim(
         "sample",
         f"{group.name}: {figures}",
         EvidenceQuery(to_text(node), query.window, Figure("documents"), query.indices),
-        samples=(slowest,) if slowest is not None else (),
-        service=slowest.service if slowest is not None else "",
-        onset=slowest.timestamp if slowest is not None else None,
+        samples=(record,),
+        service=record.service,
+        onset=record.timestamp,
         sample_only=True,
     )

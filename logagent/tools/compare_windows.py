@@ -14,6 +14,7 @@ from logagent.stores._base import FieldCounts, Measure
 from logagent.tools import _patterns as patterns
 from logagent.tools._asked import Asked, ask, cited, indices, instant, number, parse, span
 from logagent.tools._base import Answer, RangeArgs, Row, Tool, ToolContext
+from logagent.tools._spent import moved
 
 _ROLES = (
     "service", "severity", "error_type", "host", "pod", "namespace", "container", "environment", "version", "status",
@@ -22,7 +23,7 @@ _ROLES = (
 _DIMENSION = ("zone", "region", "node", "cluster", "tenant", "flag", "shard", "datacenter", "build", "method", "code")
 _MORE = 6
 _VALUES = 12
-_ROWS, _PATTERNS = 12, 8
+_ROWS, _TIMES, _MORE_IN_A, _LESS_IN_A = 10, 4, 6, 4
 _LEAST_GAP = 0.02
 
 
@@ -55,7 +56,7 @@ class _Difference:
 
 
 def compare_windows(args: CompareArgs, context: ToolContext) -> Answer:
-    """Values and patterns that the first has more of, or less."""
+    """Values, times of services, and patterns that the first has more of, or less."""
     asked = ask(args, context)
     base = _base(args, asked, context)
     found = context.store.count([Measure(asked.query), Measure(base)])
@@ -68,14 +69,25 @@ def compare_windows(args: CompareArgs, context: ToolContext) -> Answer:
         return Answer(f"both empty: {head}")
     values = _values(asked, base, (now, before), context)
     mined = patterns.compare(context.store, asked.query, base)
-    shown = [one for one in mined.patterns if one.change != "steady"][:_PATTERNS]
-    patterns.count(context.store, shown, asked.query, base)
-    unlike = asked.query.node != base.node  # what the other filter holds has not vanished
-    moved = [one for one in shown if one.change not in {"steady", "vanished" if unlike else ""}]
-    rows = [_row(one, asked) for one in values[:_ROWS]] + [patterns.row(one, asked.query) for one in moved]
+    rows = [_row(one, asked) for one in values[:_ROWS]] + moved(asked, base, _TIMES, context)
+    rows += _patterns_of(mined.patterns, asked, base, context)
     words = f"words more frequent in A: {', '.join(mined.keywords)}" if mined.keywords else ""
-    same = "" if rows else "no difference in values or patterns"
+    same = "" if rows else "no difference in values, times or patterns"
     return Answer(head, tuple(rows), same or words)
+
+
+def _patterns_of(mined: list[patterns.Found], asked: Asked, base: LogQuery, context: ToolContext) -> list[Row]:
+    """Patterns that A has more of, then those that it has less of, or none: what stopped tells as much."""
+    ups = [one for one in mined if one.change in {"new", "spiking", "rising"}][:_MORE_IN_A]
+    downs = [one for one in mined if one.change in {"vanished", "falling"}][:_LESS_IN_A]
+    rest = [one for one in mined if one not in ups and one not in downs]
+    shown = patterns.count(context.store, [*ups, *downs, *rest], len(ups) + len(downs), asked.query, base)
+    unlike = asked.query.node != base.node  # what another filter holds has not vanished
+    return [
+        patterns.row(one, asked.query, told="only in B" if unlike and one.change == "vanished" else "")
+        for one in shown
+        if one.change != "steady"
+    ]
 
 
 def _base(args: CompareArgs, asked: Asked, context: ToolContext) -> LogQuery:
@@ -165,7 +177,7 @@ def _row(one: _Difference, asked: Asked) -> Row:
 TOOL = Tool(
     CompareArgs,
     compare_windows,
-    "Compares two windows, or two filters: values and patterns over-represented in the first. "
+    "Compares two windows, or two filters: values, patterns, latency; more or less in the first. "
     "Use it to separate failing from healthy traffic, before from after.",
     cost="high",
 )

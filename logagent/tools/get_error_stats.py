@@ -11,7 +11,7 @@ from logagent.evidence import Claim, Figure
 from logagent.fields import FieldMap
 from logagent.logs import Severity, TermCount, TimeWindow
 from logagent.query import Node, Phrase, conjunction
-from logagent.stores._base import Measure
+from logagent.stores._base import FieldCounts, Measure
 from logagent.tools import get_log_patterns
 from logagent.tools._asked import Asked, ask, cited, number, span
 from logagent.tools._base import Answer, RangeArgs, Row, Tool, ToolContext
@@ -29,7 +29,8 @@ class ErrorStatsArgs(RangeArgs):
 
 def get_error_stats(args: ErrorStatsArgs, context: ToolContext) -> Answer:
     """Failing events in all and by value, most frequent first, then what failed before and no longer does."""
-    asked = _failing(ask(args, context), context.fields)
+    every = ask(args, context)
+    asked = _failing(every, context.fields)
     if args.group_by == "message":
         return get_log_patterns.answer(asked, args.size, context)
     role = _ROLES[args.group_by]
@@ -38,9 +39,9 @@ def get_error_stats(args: ErrorStatsArgs, context: ToolContext) -> Answer:
         raise ToolError(f"no field plays {args.group_by} here; group_by: {', '.join([*known, 'message'])}")
     base = get_log_patterns.baseline(asked, context)
     window = base.window if base is not None else None
-    total, before, whole = _totals(asked, window, context)
+    total, before, whole = _totals((every, asked), window, context)
     if not total and not before:
-        return Answer(f"0 failing events: {asked.said()}", tail=explain(asked, context))
+        return _none_fail(args, role, (every, asked), whole, context)
     top = context.store.top_values(asked.query, [role], size=args.size, baseline=window)
     counts = top.fields[0]
     gone = _gone(args.size, role, asked, window, context) if window else []
@@ -53,7 +54,26 @@ def get_error_stats(args: ErrorStatsArgs, context: ToolContext) -> Answer:
     compared = window is not None
     rows = [_total_row(asked, total, before if compared else None)]
     rows += [_row(term, role, args.group_by, asked, compared=compared) for term in values]
-    return Answer(head, tuple(rows), _rest(counts.other, counts.missing, args.group_by))
+    return Answer(head, tuple(rows), _rest(counts, args.group_by))
+
+
+def _none_fail(
+    args: ErrorStatsArgs, role: str, questions: tuple[Asked, Asked], whole: int, context: ToolContext
+) -> Answer:
+    """Nothing fails: how all that was asked for spreads, so that what is missing or too much shows."""
+    every, failing = questions
+    window = base.window if (base := get_log_patterns.baseline(every, context)) is not None else None
+    counts = context.store.top_values(every.query, [role], size=args.size, baseline=window).fields[0]
+    head = f"0 failing of {number(whole)} events: {failing.said()}"
+    if not counts.values:
+        return Answer(head, tail=explain(failing, context))
+    against = f" (now | base {span(window)})" if window else ""
+    told = f"all events by {args.group_by}{against}, {every.text}"
+    rows = [
+        _row(term, role, args.group_by, every, compared=window is not None, what="events") for term in counts.values
+    ]
+    more = f"over time: get_timeline split_by {args.group_by}; against other lines: compare_windows"
+    return Answer(f"{head}; {told}", tuple(rows), more)
 
 
 def _failing(asked: Asked, fields: FieldMap) -> Asked:
@@ -67,12 +87,11 @@ def _failing(asked: Asked, fields: FieldMap) -> Asked:
     return replace(asked, query=replace(asked.query, node=narrowed), node=conjunction(asked.node, node))
 
 
-def _totals(asked: Asked, base: TimeWindow | None, context: ToolContext) -> tuple[int, int, int]:
-    """Failing now, failing in the baseline, all events now: one request."""
-    window = asked.window
-    old = replace(asked.query, window=base or window)
-    everything = context.scope.query(window=window, indices=asked.query.indices)
-    found = context.store.count([Measure(asked.query), Measure(old), Measure(everything)]).values
+def _totals(questions: tuple[Asked, Asked], base: TimeWindow | None, context: ToolContext) -> tuple[int, int, int]:
+    """Failing now, failing in the baseline, all that was asked for now: one request."""
+    every, failing = questions
+    old = replace(failing.query, window=base or failing.window)
+    found = context.store.count([Measure(failing.query), Measure(old), Measure(every.query)]).values
     now, before, whole = (one.value if isinstance(one.value, int) else 0 for one in found)
     return now, before if base else 0, whole
 
@@ -84,11 +103,11 @@ def _gone(size: int, role: str, asked: Asked, base: TimeWindow, context: ToolCon
     return [TermCount(term.value, term.baseline, term.count) for term in found.values]
 
 
-def _row(term: TermCount, role: str, group: str, asked: Asked, *, compared: bool) -> Row:
+def _row(term: TermCount, role: str, group: str, asked: Asked, *, compared: bool, what: str = "failing events") -> Row:
     node: Node = conjunction(asked.query.node, Phrase(role, term.value))
     claim = Claim(
         "count",
-        f"failing events, {group} {term.value}",
+        f"{what}, {group} {term.value}",
         cited(replace(asked.query, node=node), Figure("count")),
         value=term.count,
         unit="events",
@@ -109,9 +128,11 @@ def _total_row(asked: Asked, total: int, before: int | None) -> Row:
     return Row(f"{_figures(total, before)} | all failing", claim=claim)
 
 
-def _rest(other: int, missing: int, group: str) -> str:
-    parts = [f"{number(other)} more in other values"] if other else []
-    parts += [f"{number(missing)} have no {group}"] if missing else []
+def _rest(counts: FieldCounts, group: str) -> str:
+    about = "about " if counts.approximate else ""
+    parts = [f"{about}{number(counts.other)} more in other values"] if counts.other else []
+    parts += [f"{about}{number(counts.missing)} have no {group}"] if counts.missing else []
+    parts += ["values may be missing from this list"] if counts.approximate else []
     return "; ".join([*parts, "more: add service:… or group_by message"] if parts else [])
 
 

@@ -37,11 +37,9 @@ def get_log_context(args: ContextArgs, context: ToolContext) -> Answer:
     query = context.scope.query(node, context.scope.reach)
     page = context.store.around(record.id, query, limit=args.size)
     around, focus = steps(page.records, query, at=record.id, trace=record.trace_id if same.startswith("trace ") else "")
-    head = (
-        f"{len(page.records)} lines around {row.id}, same {same}, oldest first, +s = since the line before; "
-        f"{complete(page.completeness)}"
-    )
-    return Answer(head, around, focus=focus)
+    head = f"{len(page.records)} lines around {row.id}, same {same}, oldest first, +s = since the line before"
+    partly = complete(page.completeness)
+    return Answer(f"{head}; {partly}" if partly else head, around, focus=focus)
 
 
 def _record(row: Evidence, context: ToolContext) -> LogRecord:

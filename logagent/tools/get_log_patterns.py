@@ -12,7 +12,7 @@ from logagent.tools._nothing import explain
 class PatternArgs(RangeArgs):
     """Arguments of get_log_patterns."""
 
-    size: int = Field(12, ge=1, le=patterns.MOST, description="Default 12, at most 25.")
+    size: int = Field(12, ge=1, le=patterns.MOST)
 
 
 def get_log_patterns(args: PatternArgs, context: ToolContext) -> Answer:
@@ -26,8 +26,7 @@ def answer(asked: Asked, size: int, context: ToolContext) -> Answer:
     mined = patterns.compare(context.store, asked.query, base)
     if not mined.patterns:
         return Answer(f"0 events: {asked.said(mined.completeness)}", tail=explain(asked, context))
-    shown = mined.patterns[:size]
-    patterns.count(context.store, shown, asked.query, base)
+    shown = patterns.count(context.store, mined.patterns, size, asked.query, base)
     changes = [one.change for one in mined.patterns]
     kinds = ", ".join(f"{kind} {changes.count(kind)}" for kind in ("new", "spiking", "vanished"))
     columns = f"{kinds}; now | base" if base is not None else "events"

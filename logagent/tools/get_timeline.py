@@ -1,6 +1,5 @@
 """Counts over time, in all or for each value of a field."""
 
-from itertools import groupby
 from typing import Literal
 
 from pydantic import Field
@@ -13,12 +12,11 @@ from logagent.stores._base import Series
 from logagent.tools._asked import Asked, ask, cited, clock, number
 from logagent.tools._base import Answer, RangeArgs, Row, Tool, ToolContext
 from logagent.tools._nothing import explain
-from logagent.tools._spent import spent
+from logagent.tools._shape import shape
+from logagent.tools._spent import MOST_ROWS, spent
 
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 604800)
 _BUCKETS, _SPLIT_BUCKETS, _MOST_BUCKETS = 60, 30, 120
-_RUN = 3
-"""Equal neighbours from which a run is written as `0x12`."""
 
 
 class TimelineArgs(RangeArgs):
@@ -26,9 +24,9 @@ class TimelineArgs(RangeArgs):
 
     split_by: str | None = Field(None, description="A role or field: one series a value.")
     interval_seconds: int | None = Field(None, ge=1)
-    size: int = Field(8, ge=1, le=20)
+    size: int = Field(8, ge=1, le=MOST_ROWS)
     measure: Literal["count", "duration", "gap"] = Field(
-        "count", description="duration, gap: p50, p95 in ms; gap: since the line before of its trace."
+        "count", description="duration, gap: ms now and before; gap: between lines of a trace, by pair."
     )
 
 
@@ -52,12 +50,18 @@ def get_timeline(args: TimelineArgs, context: ToolContext) -> Answer:
     head = f"events per {step} s{note}, buckets from {clock(found.series[0].buckets[0].at, asked.window)}"
     head += f", by {args.split_by}" if args.split_by else ""
     rows = tuple(_row(one, args.split_by or "", asked) for one in series)
-    more = f"only the {args.size} most frequent values" if args.split_by and len(series) >= args.size else ""
-    return Answer(f"{head}: {asked.said(found.completeness)}", rows, more)
+    return Answer(f"{head}: {asked.said(found.completeness)}", rows, _more(args, len(series)))
+
+
+def _more(args: TimelineArgs, rows: int) -> str:
+    if not args.split_by or rows < args.size:
+        return ""
+    wider = f"size up to {MOST_ROWS}, or " if args.size < MOST_ROWS else ""
+    return f"the {args.size} most frequent values; more: {wider}query NOT {args.split_by}:(…)"
 
 
 def _step(window: TimeWindow, args: TimelineArgs) -> tuple[int, str]:
-    most = _SPLIT_BUCKETS if args.split_by else _BUCKETS
+    most = _SPLIT_BUCKETS if args.split_by or args.measure != "count" else _BUCKETS
     if args.interval_seconds is not None:
         if window.seconds / args.interval_seconds <= _MOST_BUCKETS:
             return args.interval_seconds, ""
@@ -72,31 +76,25 @@ def _row(series: Series, split: str, asked: Asked) -> Row:
     peak = max(busy, key=lambda bucket: bucket.count)
     name = series.name if split else "all"
     node = conjunction(asked.query.node, Phrase(split, series.name)) if split else asked.query.node
-    shape = (
+    ends = (
         f"first {clock(busy[0].at, asked.window)}, last {clock(busy[-1].at, asked.window)}, "
         f"peak {number(peak.count)} at {clock(peak.at, asked.window)}"
     )
     query = type(asked.query)(asked.query.window, node, asked.query.indices)
     claim = Claim(
         "count",
-        f"{name}: events over time ({asked.text}), {shape}",
+        f"{name}: events over time ({asked.text}), {ends}",
         cited(query, Figure("count")),
         value=total,
         unit="events",
         service=series.name if split == "service" else "",
         onset=busy[0].at,
     )
-    counts = _runs([bucket.count for bucket in series.buckets])
-    return Row(f"{name}: {number(total)}, {shape} | {counts}", claim=claim)
-
-
-def _runs(counts: list[int]) -> str:
-    """`0x12 3 40 412`: long runs of one count are folded."""
-    parts = []
-    for count, group in groupby(counts):
-        length = len(list(group))
-        parts += [f"{count}x{length}"] if length >= _RUN else [str(count)] * length
-    return " ".join(parts)
+    counts = shape(
+        [str(bucket.count) for bucket in series.buckets],
+        lambda place: clock(series.buckets[place].at, asked.window).removesuffix("Z"),
+    )
+    return Row(f"{name}: {number(total)}, {ends}", claim=claim, after=f"| {counts}")
 
 
 TOOL = Tool(

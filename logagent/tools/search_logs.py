@@ -1,44 +1,56 @@
 """Single log lines, newest or oldest first."""
 
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
+from logagent.logs import iso
+from logagent.stores._base import SearchPage
 from logagent.tools._asked import Asked, ask, number
 from logagent.tools._base import Answer, RangeArgs, Tool, ToolContext
 from logagent.tools._nothing import explain
-from logagent.tools._rows import rows
+from logagent.tools._rows import last_times, one_trace, rows
 
 MOST = 100
-_REFUSED_ABOVE = 1_000
+_TICK = timedelta(milliseconds=1)
 
 
 class SearchLogsArgs(RangeArgs):
     """Arguments of search_logs."""
 
     order: Literal["newest", "oldest"] = Field("newest")
-    size: int = Field(10, description="Default 10, at most 100.")
-
-    @field_validator("size")
-    @classmethod
-    def _in_range(cls, size: int) -> int:
-        if not 1 <= size <= _REFUSED_ABOVE:
-            msg = f"size is 1 to {MOST}"
-            raise ValueError(msg)
-        return size
+    size: int = Field(10, ge=1, le=MOST)
 
 
 def search_logs(args: SearchLogsArgs, context: ToolContext) -> Answer:
     """Read single lines; each becomes a row of evidence that can be cited."""
     asked = ask(args, context)
-    page = context.store.search(asked.query, limit=min(args.size, MOST), order=args.order)
+    page = context.store.search(asked.query, limit=args.size, order=args.order)
     if not page.records:
         return Answer(f"0 matched: {asked.said(page.completeness)}", tail=explain(asked, context))
     total = f"{'' if page.total_is_exact else 'at least '}{number(page.total)} matched"
-    capped = f" (cap {MOST})" if args.size > MOST else ""
-    head = f"{total}, {len(page.records)} shown{capped}, {args.order} first: {asked.said(page.completeness)}"
-    tail = _narrower(asked, context) if page.total > len(page.records) else ""
-    return Answer(head, rows(page.records, asked.query), tail)
+    found = rows(page.records, asked.query)
+    head = f"{total}, {len(page.records)} shown, {args.order} first"
+    head += ", +s = since the line before" if one_trace(page.records) else ""
+    return Answer(f"{head}: {asked.said(page.completeness)}", found, rest=_rest(page, args, asked, context))
+
+
+def _rest(page: SearchPage, args: SearchLogsArgs, asked: Asked, context: ToolContext) -> Callable[[int], str]:
+    """The call that goes on behind the last row that fits: its millisecond once more, so that none is left out."""
+    times = last_times(page.records)
+
+    def rest(shown: int) -> str:
+        if shown >= len(times) and page.total <= len(page.records):
+            return ""
+        at = times[shown - 1]
+        if at is None:
+            return f"more: {_narrower(asked, context)}"
+        go_on = f"end_time {iso(at + _TICK)}" if args.order == "newest" else f"start_time {iso(at)}"
+        return f"more: the same with {go_on}; or {_narrower(asked, context)}"
+
+    return rest
 
 
 def _narrower(asked: Asked, context: ToolContext) -> str:
@@ -46,7 +58,7 @@ def _narrower(asked: Asked, context: ToolContext) -> str:
         role for role in ("service", "host", "level") if context.fields.knows(role) and f"{role}:" not in asked.text
     ]
     add = f"add {named[0]}:…, " if named else ""
-    return f"more: {add}a shorter span, or get_timeline / get_error_stats for counts"
+    return f"{add}a shorter span, or get_timeline / get_error_stats for counts"
 
 
 TOOL = Tool(

@@ -5,6 +5,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from logagent.tools import _claims as claims
 from logagent.tools._base import Answer, Row, Tool, ToolArgs, ToolContext
 
+OTHER = claims.OTHER
 _FAULTS = 12
 
 
@@ -25,7 +26,9 @@ class SubmittedHypothesis(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     statement: str = Field(description="What broke and how it leads to the symptom.")
-    mechanism: str = Field(description="Id shown beside the line, e.g. pool.exhausted, or other.")
+    mechanism: str = Field(
+        description="Id beside the line; without one network.latency, dependency.slow, resource.cpu, code.fault, other."
+    )
     entity: Entity | None = Field(None, description="The suspect, values as in results.")
     supporting: list[str] = Field(description="Ids, e.g. E4.")
     contradicting: list[str] = Field(default_factory=list)
@@ -47,7 +50,7 @@ class Submission(ToolArgs):
 
     headline: str = Field(description="At most 120 characters: the symptom only, no numbers.")
     what_is_happening: str = Field(
-        description="At most 4 sentences, each with its ids, e.g. [E3]. No numbers: code prints them."
+        description="At most 4 sentences, each with ids, e.g. [E3]. No numbers: code prints them."
     )
     hypotheses: list[SubmittedHypothesis] = Field(description="Best first, at most 5; empty if nothing is wrong.")
     probable_cause: str | None = Field(

@@ -96,7 +96,8 @@ def probe(settings: Settings, _on_event: OnEvent) -> tuple[str, Literal["ok", "w
 
 def _without(session: "Session", code: str) -> None:
     if session.options.require_model:
-        raise ModelUnavailable("No model is configured and --require-llm was given.", code=code)
+        message = "No model is configured and --require-llm was given."
+        raise ModelUnavailable(message, code=code, values={"required": "--require-llm"})
     session.on_event(Notice(code))
     session.caveats.append(Caveat(code=code, severity="info", text=session.words.texts.error(code).title))
 
@@ -208,7 +209,7 @@ def _told(session: "Session", findings: Findings, outcome: Outcome) -> Told:
     reader = Reader(
         session.clean,
         session.ledger,
-        session.catalogue.entries,
+        session.catalogue.ids,
         lambda service: (mechanism_rows(findings, service), discriminating_rows(findings, service)),
     )
     return reader.told(outcome.submission, use)

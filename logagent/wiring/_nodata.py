@@ -16,8 +16,17 @@ ALMOST = 0.9
 """Hours, from which a shift by a whole hour is meant."""
 
 
-def explain_nothing(store: LogStore, scope: Scope, description: Description, services: tuple[str, ...] = ()) -> NoData:
-    """The LA303 error for an empty window: what lies around it, and which remedy fits."""
+def explain_nothing(
+    store: LogStore,
+    scope: Scope,
+    description: Description,
+    services: tuple[str, ...] = (),
+    source_words: tuple[str, ...] = (),
+) -> NoData:
+    """The LA303 error for an empty window: what lies around it, and which remedy fits.
+
+    `source_words` name the source in a command.
+    """
     window = scope.window
     node: Node = Phrase("service", services[0]) if len(services) == 1 else conjunction()
     before = TimeWindow(max(window.start - LOOK_BACK, scope.reach.start), window.start)
@@ -37,6 +46,7 @@ def explain_nothing(store: LogStore, scope: Scope, description: Description, ser
     values: dict[str, object] = {
         "what": what,
         "service": what,
+        "targets": (*source_words, *services),
         "from": iso(window.start),
         "to": iso(window.end),
         "others": others or 0,

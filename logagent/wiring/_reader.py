@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from logagent.diagnosis import Hypothesis, ModelUse, NextStep
 from logagent.evidence import Ledger
-from logagent.tools.submit_diagnosis import Submission, SubmittedHypothesis
+from logagent.tools.submit_diagnosis import OTHER, Submission, SubmittedHypothesis
 from logagent.wiring._told import Told
 
 _MOST, _FEW = 5, 3
@@ -69,7 +69,7 @@ class Reader:
             id=f"H{place}",
             rank=place,
             statement=self.clean(one.statement),
-            mechanism_id=one.mechanism if one.mechanism in self.mechanisms else None,
+            mechanism_id=one.mechanism if one.mechanism in self.mechanisms else OTHER,
             mechanism_lines=mechanism_lines,
             entity=kept,
             state="open",

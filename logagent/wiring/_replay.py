@@ -200,7 +200,7 @@ def _diagnosis(begun: Record, judged: Judged, outcome: Outcome, ledger: Ledger, 
 
     report = dict(judged.report)
     use = ModelUse.model_validate(report["usage"]["llm"])
-    reader = Reader(clean, ledger, catalogue.entries, lambda name: judged.rows.get(name, ([], [])))
+    reader = Reader(clean, ledger, catalogue.ids, lambda name: judged.rows.get(name, ([], [])))
     told = Told(use) if outcome.submission is None else reader.told(outcome.submission, use)
     for one, state in judged.states.items():
         ledger.replace((ledger.get(one) or _row(one)).checked(Verification(cast("State", state), "requery")))

@@ -28,5 +28,7 @@ def actions() -> ActionCatalogue:
 def words(language: str, catalogue: Catalogue, zone: str, clean: Callable[[str], str]) -> Words:
     """Sentences and titles of mechanisms in one language."""
     key = "zh" if language.lower().startswith("zh") else "en"
-    titles = {name: entry.title.get(key) or entry.title.get("en", name) for name, entry in catalogue.entries.items()}
+    known = {one.id: one.title for one in catalogue.entries.values()}
+    known |= {one.id: one.title for one in catalogue.inferred.values()}
+    titles = {name: title.get(key) or title.get("en", name) for name, title in known.items()}
     return Words(Texts(language), titles, zone, clean)

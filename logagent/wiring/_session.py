@@ -26,7 +26,7 @@ from logagent.diagnosis import (
     ToolInfo,
     Usage,
 )
-from logagent.errors import StoreUnavailable
+from logagent.errors import NoData, StoreUnavailable
 from logagent.events import (
     LoopEnded,
     ModelAsked,
@@ -191,7 +191,7 @@ class Session:
         """
         page = self.store.search(self.plan.scope.query(), limit=limit, order=order)
         if not page.records:
-            raise explain_nothing(self.store, self.plan.scope, self.description, self.focus)
+            raise self._nothing()
         return page
 
     def interpretation(self) -> str:
@@ -199,6 +199,10 @@ class Session:
         window = self.plan.scope.window
         who = ", ".join(f"service.name={name}" for name in self.focus) or "all services"
         return f"{who}, {window.start:%Y-%m-%dT%H:%M:%SZ} to {window.end:%Y-%m-%dT%H:%M:%SZ}"
+
+    def _nothing(self) -> NoData:
+        words = self.options.source_words
+        return explain_nothing(self.store, self.plan.scope, self.description, self.focus, words)
 
     def _focus(self) -> tuple[str, ...]:
         """The services asked for by name, or named in the question."""
@@ -229,7 +233,7 @@ class Session:
             )
         )
         if found is None:
-            raise explain_nothing(self.store, self.plan.scope, self.description, self.focus)
+            raise self._nothing()
         self.findings = found
         warnings = data_warnings(self.description, found.worst, self.created_at)
         self.caveats += tell(warnings, self.words.texts, self.on_event)

@@ -1,7 +1,6 @@
 """Next steps: read-only actions of the catalogue that fit the leading mechanism, then the lines themselves."""
 
 import shlex
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from logagent.analysis.actions import ActionCatalogue
@@ -83,8 +82,7 @@ def _with_source(command: str, options: RunOptions) -> str:
     if "-" in options.files:
         return ""
     name, verb, rest = command.split(" ", 2)
-    given: Sequence[str] = [*options.files, *(part for index in options.indices for part in ("-i", index))]
-    return " ".join([name, verb, *map(shlex.quote, given), rest])
+    return " ".join([name, verb, *map(shlex.quote, options.source_words), rest])
 
 
 def _first_checks(findings: Findings, leading: Hypothesis, language: str) -> tuple[str, ...]:

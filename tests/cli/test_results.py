@@ -142,6 +142,15 @@ def test_no_save_leaves_no_case(cli: Cli, log: Path) -> None:
     assert json.loads(cli("cases", "list", "--json").out)["cases"] == []
 
 
+def test_a_run_that_is_saved_deletes_the_cases_that_are_too_old(cli: Cli, log: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "logagent" / "cases"
+    for _ in range(2):
+        (folder / "20200101-0000-abcd").mkdir(parents=True)
+        assert cli("diagnose", "app.log", "--no-llm", "-q").code == 0
+        assert not (folder / "20200101-0000-abcd").exists()
+    assert len(json.loads(cli("cases", "list", "--json").out)["cases"]) == 2
+
+
 def test_dry_run_opens_nothing(cli: Cli) -> None:
     plan = json.loads(cli("diagnose", "--es-url", "http://127.0.0.1:9", "--dry-run", "--json", "--since", "2h").out)
     assert plan["kind"] == "plan"

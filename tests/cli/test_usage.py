@@ -29,6 +29,9 @@ def refused(result: Result, code: str, status: int) -> None:
         (["diagnose", "--color", "blue"], "LA702", 2, "one of auto, always, never"),
         (["diagnose", "--tz", "Mars/Base"], "LA702", 2, "no time zone Mars/Base"),
         (["diagnose", "--since"], "LA702", 2, "--since"),
+        (["diagnose", "--since", ""], "LA702", 2, "--since is empty"),
+        (["logs", "--until", " "], "LA702", 2, "--until is empty"),
+        (["patterns", "--time-shift", ""], "LA702", 2, "--time-shift is empty"),
         (["ask"], "LA702", 2, "QUESTION"),
         (["ask", "  "], "LA702", 2, "empty"),
         (["explain", "LA999"], "LA702", 2, "there is no code LA999"),
@@ -129,6 +132,30 @@ def test_an_error_is_one_json_line_with_json(cli: Cli) -> None:
     usage = json.loads(cli("diagnose", "--json", "--snice").err)
     assert usage["code"] == "LA702"
     assert json.loads(cli("explan", "--json").err)["code"] == "LA702"
+
+
+def test_json_and_another_format_exclude_each_other(cli: Cli, log: Path) -> None:
+    for command in ("diagnose", "logs"):
+        result = cli(command, log.name, "--json", "--format", "md")
+        assert (result.code, result.out) == (2, "")
+        assert json.loads(result.err)["title"] == "--json and --format md exclude each other"
+    assert cli("diagnose", log.name, "--no-llm", "-q", "--json", "--format", "json").code == 0
+
+
+def test_an_empty_window_of_several_files_names_each_file_as_a_word_of_the_remedy(cli: Cli, log: Path) -> None:
+    Path("my other.log").write_text(log.read_text())
+    window = ("--since", "2026-11-29T14:00:00Z", "--until", "2026-11-29T15:00:00Z")
+    result = cli("diagnose", "app.log", "my other.log", "--no-llm", "-q", *window)
+    refused(result, "LA303", 5)
+    assert "logagent diagnose app.log 'my other.log' --since 2h" in result.err
+
+
+def test_a_model_that_is_required_and_not_configured_promises_no_report(cli: Cli, log: Path) -> None:
+    result = cli("diagnose", log.name, "--require-llm", "-q")
+    refused(result, "LA501", 6)
+    assert "no model configured, and --require-llm asks for one" in result.err
+    assert "showing" not in result.err
+    assert "要求有模型" in cli("diagnose", log.name, "--require-llm", "-q", "--lang", "zh-CN").err
 
 
 def test_errors_speak_chinese_with_the_same_code_and_commands(cli: Cli) -> None:

@@ -17,11 +17,12 @@ from tests.contract.docs import SCHEMAS, WINDOW, Doc, docs, source
 from tests.nodes.plugin import server
 from tests.nodes.pool import Pool, server_names
 
-BACKENDS = ("embedded", *server_names())
+MIXED = ", mixed mappings"
+"""Of a node where every second event is in an index that has texts with keyword sub-fields in place of keywords."""
+BACKENDS = ("embedded", *(f"{name}{more}" for name in server_names() for more in ("", MIXED)))
 _STRINGS = {"strings": {"match_mapping_type": "string", "mapping": {"type": "keyword"}}}
 _TEXT = {"type": "text"}
 _MAPPING = {
-    "dynamic_templates": [_STRINGS],
     "properties": {
         "@timestamp": {"type": "date"},
         "message": _TEXT,
@@ -48,7 +49,8 @@ def opened(
     if request.param == "embedded":
         context = _embedded(every, tmp_path_factory.mktemp("contract"))
     else:
-        context = _on_node(server(node_pool, request.param), every)
+        node = server(node_pool, request.param.removesuffix(MIXED))
+        context = _on_node(node, every, ("", "-text") if request.param.endswith(MIXED) else ("",))
     with context as store:
         yield Opened(request.param, store, every)
 
@@ -72,12 +74,17 @@ def _embedded(every: Sequence[Doc], folder: Path) -> Iterator[LogStore]:
 
 
 @contextmanager
-def _on_node(node: Any, every: Sequence[Doc]) -> Iterator[LogStore]:
+def _on_node(node: Any, every: Sequence[Doc], endings: Sequence[str]) -> Iterator[LogStore]:
+    """The events of each schema in one index, or in turn in several with other mappings."""
     prefix = f"c{uuid.uuid4().hex[:8]}"
-    names = [f"{prefix}-{schema}" for schema in SCHEMAS]
-    for schema, name in zip(SCHEMAS, names, strict=True):
-        node.create(name, mappings=_MAPPING)
-        node.load(name, [source(doc) for doc in every if doc.schema == schema])
+    names = []
+    for schema in SCHEMAS:
+        own = [source(doc) for doc in every if doc.schema == schema]
+        for place, ending in enumerate(endings):
+            names.append(f"{prefix}-{schema}{ending}")
+            templates = {} if ending else {"dynamic_templates": [_STRINGS]}
+            node.create(names[-1], mappings={**_MAPPING, **templates})
+            node.load(names[-1], own[place :: len(endings)])
     clock: Callable[[], Any] = lambda: WINDOW.end  # noqa: E731
     store = ElasticsearchStore(
         ElasticsearchOptions(

@@ -120,28 +120,200 @@ def test_a_level_that_is_only_text_is_counted_right(node: Server, prefix: str) -
         }
 
 
-def test_a_service_that_is_a_keyword_here_and_text_there_is_found_in_both(node: Server, prefix: str) -> None:
-    typed = {"@timestamp": {"type": "date"}, "message": TEXT, "level": KEYWORD}
-    node.create(f"{prefix}a", mappings={"properties": {**typed, "service": KEYWORD}})
-    both = {**TEXT, "fields": {"keyword": {**KEYWORD, "ignore_above": 256}}}
-    node.create(f"{prefix}b", mappings={"properties": {**typed, "service": both}})
-    for name, amount in (("a", 30), ("b", 20)):
-        lines = [
-            {"@timestamp": at(n), "message": f"m {n}", "level": "INFO", "service": "order-api"} for n in range(amount)
-        ]
-        other = [{"@timestamp": at(n), "message": f"m {n}", "level": "INFO", "service": "tax-api"} for n in range(5)]
-        node.load(f"{prefix}{name}", lines + other)
+SERVICES = {"order-api": 30, "order-api-v2": 7, "api-order": 5, "order": 4, "TaxAPI": 3}
+
+
+def mixed(node: Server, name: str, service: dict[str, object], services: dict[str, int], **more: object) -> None:
+    """An index in which the service has this mapping; the first event of each service is an error."""
+    properties = {"@timestamp": {"type": "date"}, "message": TEXT, "level": KEYWORD, "service": service, **more}
+    node.create(name, mappings={"properties": properties})
+    lines = [
+        {"@timestamp": at(n / 2), "message": f"m {n}", "level": "INFO" if n else "ERROR", "service": value}
+        for value, amount in services.items()
+        for n in range(amount)
+    ]
+    node.load(name, lines)
+
+
+BOTH = {**TEXT, "fields": {"keyword": {**KEYWORD, "ignore_above": 256}}}
+
+
+def test_a_service_that_is_a_keyword_here_and_text_there_is_exact_in_both(node: Server, prefix: str) -> None:
+    mixed(node, f"{prefix}b", KEYWORD, SERVICES)
+    mixed(node, f"{prefix}a", BOTH, SERVICES)  # the first shard is one that cannot be aggregated
+    twice = {name: 2 * amount for name, amount in SERVICES.items()}
     with opened(node, f"{prefix}*") as store:
-        assert [choice.name for choice in store.describe().fields.roles["service"]] == ["service"]
-        assert count(store, Phrase("service", "order-api")) == 50
-        assert count(store, Term("service", "tax-api")) == 10
-        top = store.top_values(query(), ["service"], size=5).fields[0]
-        assert [(value.value, value.count) for value in top.values] == [("order-api", 50), ("tax-api", 10)]
-        split = store.count_over_time([query()], interval_seconds=60, split="service")
-        assert {one.name: sum(bucket.count for bucket in one.buckets) for one in split.series} == {
-            "order-api": 50,
-            "tax-api": 10,
+        known = store.describe()
+        assert [choice.name for choice in known.fields.roles["service"]] == ["service"]
+        assert {name: count(store, Phrase("service", name)) for name in SERVICES} == twice
+        assert count(store, Term("service", "order-ap")) == 0
+        for pattern, found in (("order-*", 74), ("Tax*", 6), ("tax*", 0), ("*", 98)):
+            assert count(store, parse(f"service:{pattern}", known.fields)) == found, pattern
+        top = store.top_values(query(), ["service", "level"], size=3)
+        assert top.completeness.complete
+        assert {value.value: value.count for value in top.fields[0].values} == {
+            "order-api": 60,
+            "order-api-v2": 14,
+            "api-order": 10,
         }
+        assert (top.fields[0].other, top.fields[0].missing, top.fields[0].approximate) == (14, 0, False)
+        split = store.count_over_time([query()], interval_seconds=60, split="service")
+        assert {one.name: sum(bucket.count for bucket in one.buckets) for one in split.series} == twice
+        different = store.count([Measure(query(), "distinct", "service")]).values[0]
+        assert (different.value, different.approximate) == (5, False)
+        errors = store.top_values(query(Level(Severity.ERROR)), ["service"], size=10).fields[0]
+        assert {value.value: value.count for value in errors.values} == dict.fromkeys(SERVICES, 2)
+
+
+def test_more_values_of_a_mixed_field_than_are_listed_are_counted_about(node: Server, prefix: str) -> None:
+    for name, kind in (("a", BOTH), ("b", KEYWORD)):
+        mixed(node, f"{prefix}{name}", KEYWORD, {"web": 1}, job=kind)
+        node.load(f"{prefix}{name}", [{"@timestamp": at(n / 9), "job": f"{name}-{n}"} for n in range(3_100)])
+    with opened(node, f"{prefix}*") as store:
+        found = store.count([Measure(query(), "distinct", "job")]).values[0]
+        assert found.approximate
+        assert found.value == pytest.approx(6_200, rel=0.05)
+
+
+def test_a_window_with_no_event_in_any_index_of_a_mixed_service_is_empty_and_complete(
+    node: Server, prefix: str
+) -> None:
+    mixed(node, f"{prefix}a", BOTH, SERVICES)
+    mixed(node, f"{prefix}b", KEYWORD, SERVICES)
+    with opened(node, f"{prefix}*") as store:
+        later = LogQuery(HOUR.shifted(timedelta(days=9)))
+        top = store.top_values(later, ["service"], size=5)
+        assert (top.fields[0].values, top.completeness.complete) == ((), True)
+
+
+def test_a_failed_shard_of_an_index_that_was_asked_is_still_said(node: Server, prefix: str) -> None:
+    mixed(node, f"{prefix}a", BOTH, SERVICES)
+    mixed(node, f"{prefix}b", KEYWORD, SERVICES)
+    stuck = {"number_of_shards": 2, "index.routing.allocation.total_shards_per_node": 1}
+    node.create(f"{prefix}c", settings=stuck, mappings={"properties": {"service": KEYWORD}})
+    with opened(node, f"{prefix}*") as store:
+        assert not store.top_values(query(), ["service"], size=5).completeness.complete
+
+
+def test_indices_with_text_alone_are_matched_by_words_and_their_values_called_approximate(
+    node: Server, prefix: str
+) -> None:
+    mixed(node, f"{prefix}a", KEYWORD, SERVICES)
+    mixed(node, f"{prefix}b", BOTH, SERVICES)
+    mixed(node, f"{prefix}c", TEXT, {"order-api": 10, "order-api-v2": 1, "TaxAPI": 2})
+    with opened(node, f"{prefix}*") as store:
+        assert count(store, Phrase("service", "order-api")) == 70
+        assert count(store, Phrase("service", "TaxAPI")) == 8
+        assert count(store, Phrase("service", "order")) == 8  # longer values that documents show are left out
+        assert count(store, Phrase("service", "api v2")) == 0
+        top = store.top_values(query(), ["service"], size=2).fields[0]
+        assert [(value.value, value.count) for value in top.values] == [("order-api", 70), ("order-api-v2", 15)]
+        with pytest.raises(StoreQueryError):
+            store.count([Measure(query(), "distinct", "service")])
+        assert [note for note in store.describe().notes if f"No keyword in {prefix}c of service:" in note]
+
+
+def test_values_of_a_text_beyond_one_page_are_counted_and_not_scaled(node: Server, prefix: str) -> None:
+    mixed(node, f"{prefix}a", TEXT, {"order-api": 5_000, "order-api-v2": 3_000, "tax": 11})
+    with opened(node, f"{prefix}*") as store:
+        top = store.top_values(query(), ["service"], size=2, baseline=HOUR).fields[0]
+        assert [(one.value, one.count, one.baseline) for one in top.values] == [
+            ("order-api", 5_000, 5_000),
+            ("order-api-v2", 3_000, 3_000),
+        ]
+        assert top.approximate
+        assert any("No keyword in any index of service:" in note for note in store.describe().notes)
+
+
+def test_a_keyword_sub_field_that_only_some_indices_have_hides_no_event(node: Server, prefix: str) -> None:
+    mixed(node, f"{prefix}a", TEXT, {"order-api": 10})
+    mixed(node, f"{prefix}b", BOTH, {"order-api": 20, "order-api-v2": 3})
+    node.load(f"{prefix}c", [line(1, "another schema")])  # has no such field at all
+    with opened(node, f"{prefix}*") as store:
+        assert count(store, Phrase("service", "order-api")) == 30
+        top = store.top_values(query(), ["service"], size=5).fields[0]
+        assert {value.value: value.count for value in top.values}["order-api"] == 30
+
+
+def test_a_level_that_is_a_keyword_here_and_text_there_keeps_its_rare_errors(node: Server, prefix: str) -> None:
+    times = {"@timestamp": {"type": "date"}, "message": TEXT}
+    for name, level in (("a", BOTH), ("b", KEYWORD)):
+        node.create(f"{prefix}{name}", mappings={"properties": {**times, "level": level}})
+        lines = [{"@timestamp": at(n), "message": f"m {n}", "level": "Information"} for n in range(10, 200)]
+        rare = [{"@timestamp": at(9), "message": "broken", "level": "Severe"}]
+        node.load(f"{prefix}{name}", lines[:9] + rare + lines[9:])
+    with opened(node, f"{prefix}*") as store:
+        assert count(store, Level(Severity.ERROR)) == 2
+        assert {one.severity for one in store.search(query(Level(Severity.ERROR)), limit=5).records} == {Severity.ERROR}
+
+
+def test_a_message_that_is_a_keyword_here_and_text_there_is_searched_in_both(node: Server, prefix: str) -> None:
+    for name, message in (("a", KEYWORD), ("b", TEXT)):
+        properties = {"@timestamp": {"type": "date"}, "level": KEYWORD, "message": message}
+        node.create(f"{prefix}{name}", mappings={"properties": properties})
+        node.load(f"{prefix}{name}", [{"@timestamp": at(1), "message": "Connection reset by peer", "level": "INFO"}])
+    with opened(node, f"{prefix}*") as store:
+        assert count(store, Term("", "reset")) == 2
+        assert count(store, Term("", "pear")) == 0
+
+
+def test_trace_ids_are_followed_from_a_keyword_into_a_text(node: Server, prefix: str) -> None:
+    for name, trace in (("a", BOTH), ("b", KEYWORD)):
+        properties = {"@timestamp": {"type": "date"}, "message": TEXT, "level": KEYWORD, "trace_id": trace}
+        node.create(f"{prefix}{name}", mappings={"properties": properties})
+        lines = [
+            {"@timestamp": at(n), "message": f"{name} {n}", "level": "INFO", "trace_id": f"Trace-{n}"} for n in range(9)
+        ]
+        node.load(f"{prefix}{name}", lines)
+    with opened(node, f"{prefix}*") as store:
+        page = store.traces(query(), slices=1, ids=20)
+        assert page.completeness.complete
+        assert len({record.message for record in page.records}) == 18
+
+
+def test_a_mixed_service_is_exact_behind_an_alias_and_keeps_the_filter_of_the_alias(node: Server, prefix: str) -> None:
+    mixed(node, f"{prefix}b", KEYWORD, SERVICES)
+    mixed(node, f"{prefix}a", BOTH, SERVICES)
+    alias = f"{prefix}alias"
+    only = {"range": {"@timestamp": {"gte": at(0.5)}}}
+    actions = [{"add": {"index": f"{prefix}{name}", "alias": alias, "filter": only}} for name in "ab"]
+    node.request("POST", "/_aliases", {"actions": actions})
+    with opened(node, alias) as store:
+        top = store.top_values(query(), ["service"], size=9).fields[0]
+        assert {value.value: value.count for value in top.values} == {
+            name: 2 * (amount - 1) for name, amount in SERVICES.items()
+        }
+        assert count(store, Phrase("service", "order-api")) == 58
+
+
+def test_a_mixed_service_is_exact_in_the_backing_indices_of_a_data_stream(node: Server, prefix: str) -> None:
+    stream = f"{prefix}app"
+    for service in (KEYWORD, BOTH):
+        template = {
+            "index_patterns": [f"{stream}*"],
+            "data_stream": {},
+            "priority": 901,
+            "template": {
+                "settings": {"number_of_replicas": 0},
+                "mappings": {"properties": {"service": service, "level": KEYWORD}},
+            },
+        }
+        node.request("PUT", f"/_index_template/{prefix}t", template)
+        if service is BOTH:
+            node.request("POST", f"/{stream}/_rollover")
+        lines = [
+            {"@timestamp": at(n), "message": f"m {n}", "level": "INFO", "service": value}
+            for value, amount in SERVICES.items()
+            for n in range(amount)
+        ]
+        node.load(stream, lines)
+    with opened(node, f"{prefix}*") as store:
+        top = store.top_values(query(), ["service"], size=9)
+        assert top.completeness.complete
+        assert {value.value: value.count for value in top.fields[0].values} == {
+            name: 2 * amount for name, amount in SERVICES.items()
+        }
+        assert count(store, Phrase("service", "order-api")) == 60
 
 
 def test_a_huge_message_does_not_hide_the_small_one(node: Server, prefix: str) -> None:
@@ -304,7 +476,9 @@ def test_a_field_that_is_keyword_here_and_number_there_does_not_fail(node: Serve
     node.load(f"{prefix}b", [line(2, "b", code=17)])
     with opened(node, f"{prefix}*") as store:
         top = store.top_values(query(), ["code"], size=5)
-        assert {value.value for value in top.fields[0].values} == {"E17", "17"}
+        assert {value.value: value.count for value in top.fields[0].values} == {"E17": 1, "17": 1}
+        assert not top.fields[0].approximate
+        assert [count(store, Phrase("code", value)) for value in ("17", "E17", "E1")] == [1, 1, 0]
         assert top.completeness.complete
         assert store.search(query(), limit=5).completeness.complete
 
@@ -449,3 +623,14 @@ def test_a_node_that_dies_in_the_middle_is_first_incomplete_then_unavailable() -
                 assert raised.value.code == "LA101"
     except NotStarted as error:
         not_tested("os2", error)
+
+
+def test_words_of_the_text_of_an_error_are_found_with_those_of_the_message(node: Server, prefix: str) -> None:
+    typed = {"@timestamp": {"type": "date"}, "message": TEXT, "error": {"properties": {"message": TEXT}}}
+    node.create(f"{prefix}a", mappings={"properties": typed})
+    failed = [line(n, "fetch failed", "ERROR", error={"message": "getaddrinfo EAI_AGAIN auth"}) for n in range(4)]
+    node.load(f"{prefix}a", failed + [line(10 + n, "fetch done") for n in range(6)])
+    with opened(node, f"{prefix}*") as store:
+        fields = store.describe().fields
+        for text, number in (("getaddrinfo", 4), ("eai_*", 4), ('"failed getaddrinfo"', 0), ("NOT getaddrinfo", 6)):
+            assert count(store, parse(text, fields)) == number, text

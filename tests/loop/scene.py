@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from difflib import get_close_matches
 
 from logagent.agent import Agent, AgentLimits, Outcome
 from logagent.analysis.redact import Redactor
@@ -30,9 +31,13 @@ GOOD = {
 
 
 class Mechanisms:
-    """A catalogue of two."""
+    """A catalogue of two, and one to infer."""
 
-    entries: Mapping[str, object] = {"pool.exhausted": 1, "upstream.5xx": 2}
+    ids: Sequence[str] = ("pool.exhausted", "upstream.5xx", "network.latency")
+    inferred: Mapping[str, object] = {"network.latency": 1}
+
+    def near(self, name: str) -> list[str]:
+        return get_close_matches(name, self.ids, 3, 0.5)
 
     def mechanism(self, text: str, service: str = "") -> str:  # noqa: ARG002
         return "pool.exhausted" if "Connection is not available" in text else ""

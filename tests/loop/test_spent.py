@@ -1,13 +1,17 @@
 """Latency over time: durations of requests, gaps between the lines of one request."""
 
-from tests.loop.scene import call, context, shown
+import pytest
+
+from logagent.query import Scope
+from logagent.stores._base import ScanPage
+from tests.loop.scene import REACH, WINDOW, call, context, shown
 from tests.loop.stores import ListStore, record
 
 
 def slow_checks() -> ListStore:
-    """Fraud checks take 100 ms, from 12:15 on 3 s; checkouts wait for them."""
+    """Fraud checks take 100 ms, from 12:15 on 3 s; checkouts wait for them. Before 12:10 there are few."""
     found = []
-    for at in range(600, 1200, 20):
+    for at in (*range(500, 600, 20), *range(600, 1200, 20)):
         took = 100.0 if at < 900 else 3000.0
         trace = f"trace-{at:09d}"
         found += [
@@ -19,19 +23,83 @@ def slow_checks() -> ListStore:
     return ListStore(found)
 
 
-def test_durations_are_told_by_value_and_over_time() -> None:
+def test_durations_are_told_now_and_before_and_over_time() -> None:
     text = shown(
         call(context(slow_checks()), "get_timeline", measure="duration", split_by="service", interval_seconds=120).text
     )
-    assert "duration in ms, p95 per 120 s, buckets from 12:10:00Z, by service" in text
-    assert "E1 checkout: 30, p50 1,570 p95 3,020 max 3,020 ms | 120 120 3020 3020 3020" in text
-    assert "E2 fraud: 30, p50 1,550 p95 3,000 max 3,000 ms | 100 100 3000 3000 3000" in text
+    assert "duration in ms, by service, most changed first, against base 2026-11-30T12:00:00Z to 12:10:00Z" in text
+    assert "p95 per 120 s from 12:10:00Z, (n) where few" in text
+    assert (
+        "E2 checkout: 30, min 120 p50 1,570 p95 3,020 max 3,020, 15 slow | base 5, min 120 p50 120 p95 120 "
+        "max 120, 0 slow (slow > 600 ms) | 120 120 3020x3"
+    ) in text
+    assert "E1 fraud: 30, min 100 p50 1,550 p95 3,000 max 3,000, 15 slow | base 5" in text
 
 
-def test_gaps_belong_to_the_pair_of_services_on_either_side() -> None:
+def test_gaps_belong_to_the_pair_of_services_on_either_side_most_changed_first() -> None:
     text = shown(call(context(slow_checks()), "get_timeline", measure="gap", split_by="service").text)
     rows = [line.split(",")[0] for line in text.split("\n") if line.startswith("E")]
     assert rows == ["E1 fraud: 30", "E2 checkout -> fraud: 30", "E3 fraud -> checkout: 30"]
+    assert shown(call(context(slow_checks()), "get_timeline", measure="gap").text) == text, "services are the default"
+
+
+def test_a_pair_that_is_always_slow_stands_behind_one_that_became_slow() -> None:
+    found = []
+    for at in range(600, 1200, 10):
+        trace, late = f"trace-{at:09d}", 0.4 if at >= 900 else 0.001
+        found += [
+            record(at, "a", service="a", trace_id=trace),
+            record(at + 5, "b", service="b", trace_id=trace),
+            record(at + 5 + late, "c", service="c", trace_id=trace),
+        ]
+    scope = Scope(WINDOW, REACH, WINDOW.end)
+    text = shown(call(context(ListStore(found), scope=scope), "get_timeline", measure="gap").text)
+    assert "no baseline: late half against early half" in text
+    first, second = (line for line in text.split("\n") if line.startswith("E"))
+    assert "b -> c: 30, min 400 p50 400 p95 400 max 400, 30 slow | early 30, min 1 p50 1 p95 1 max 1, 0 slow" in first
+    assert "a -> b: 30, min 5,000 p50 5,000" in second
+
+
+def test_a_filter_picks_rows_and_leaves_the_gaps_as_they_are() -> None:
+    made = context(slow_checks())
+    text = shown(call(made, "get_timeline", measure="gap", query='"checked"').text)
+    rows = [line.split(" p95")[0] for line in text.split("\n") if line.startswith("E")]
+    assert rows == ["E1 fraud: 30, min 100 p50 1,550", "E2 fraud -> checkout: 30, min 10 p50 10"]
+    assert "0 gaps" in call(made, "get_timeline", measure="gap", query="nothing").text
+
+
+def test_a_bucket_with_few_samples_tells_their_number() -> None:
+    text = shown(call(context(slow_checks()), "get_timeline", measure="gap", interval_seconds=60).text)
+    assert "| 100(3)x5 @12:15:00 3000(3)x5" in text
+
+
+def test_the_time_of_each_bucket_of_a_sparse_series_can_be_read() -> None:
+    found = [record(at, "tick") for at in (700, 700, 760, 1100)] + [record(1190, "tock")]
+    text = shown(call(context(ListStore(found)), "get_timeline", interval_seconds=10).text)
+    assert "| 0x10 @12:11:40 2 0x5 @12:12:40 1 0x33 @12:18:20 1 0x8 @12:19:50 1" in text
+
+
+def test_what_is_left_out_is_said_with_the_way_to_it() -> None:
+    found = [
+        record(600 + at * 5 + half, "x", service=f"s-{at + half}", trace_id=f"t-{at}")
+        for at in range(20)
+        for half in (0, 1)
+    ]
+    text = shown(call(context(ListStore(found)), "get_timeline", measure="gap", size=5).text)
+    assert "more: 15 changed less; size up to 20, or query service:… for one, NOT service:(…) for others" in text
+    text = shown(call(context(ListStore(found)), "get_timeline", split_by="service", size=5).text)
+    assert "the 5 most frequent values; more: size up to 20, or query NOT service:(…)" in text
+
+
+def test_where_traces_are_too_many_a_sample_of_whole_ones_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = slow_checks()
+    monkeypatch.setattr("logagent.tools._spent.MOST_READ", 40)
+    pages = iter([ScanPage(tuple(store.records[:40]), object()), ScanPage((), None)])  # type: ignore[arg-type]
+    monkeypatch.setattr(store, "scan", lambda *_args, **_more: next(pages))
+    monkeypatch.setattr(store, "traces", lambda *_args, **_more: ScanPage(tuple(store.records[:20]), None))
+    text = shown(call(context(store), "get_timeline", measure="gap").text)
+    assert "of 5 traces, a sample over the whole time: a shorter window has all" in text
+    assert "fraud: 5," in text
 
 
 def test_the_row_stands_for_its_slowest_line() -> None:
@@ -40,12 +108,6 @@ def test_the_row_stands_for_its_slowest_line() -> None:
     text = shown(call(made, "get_log_context", evidence_id="E1").text)
     assert '+3.000s fraud INFO 3,000 ms | "checked" <- this row' in text
     assert "checkout started" in text
-
-
-def test_two_steps_can_be_picked_by_the_query() -> None:
-    query = '"checkout started" OR "done"'
-    text = shown(call(context(slow_checks()), "get_timeline", measure="gap", query=query).text)
-    assert "E1 all: 30, p50 1,570 p95 3,020 max 3,020 ms" in text
 
 
 def test_without_a_field_for_it_the_measure_is_refused() -> None:

@@ -41,7 +41,10 @@ def test_what_is_backed_is_accepted_at_once(made: ToolContext) -> None:
         ({"headline": "Checkout fails 30 % of the time"}, '"30 %" is a figure'),
         ({"hypotheses": [hypothesis(supporting=["E77"])]}, "hypothesis 1: E77 was not issued"),
         ({"hypotheses": [hypothesis(supporting=[])]}, "hypothesis 1: no ids"),
-        ({"hypotheses": [hypothesis(mechanism="pool.exausted")]}, "near: pool.exhausted"),
+        (
+            {"hypotheses": [hypothesis(mechanism="pool.exausted")]},
+            "no mechanism 'pool.exausted'; nearest: pool.exhausted",
+        ),
         ({"hypotheses": [hypothesis(entity={"service": "billing-api"})]}, "'billing-api' occurs in no result"),
         ({"next_step_ideas": ["a", "b", "c", "d"]}, "next_step_ideas: at most 3"),
         ({"ruled_out": [{"statement": "DNS", "reason": "no line", "ids": []}]}, "ruled_out 1: no ids"),
@@ -54,6 +57,25 @@ def test_what_is_not_backed_comes_back_with_its_fault(
     assert text.startswith("Not accepted.")
     assert fault in text
     assert made.submission is None
+
+
+def test_an_unknown_mechanism_comes_back_once_with_those_that_are_known(made: ToolContext) -> None:
+    unknown = {"hypotheses": [hypothesis(mechanism="network_delay"), hypothesis(mechanism="gremlins")]}
+    text = submit(made, **unknown)
+    assert "hypothesis 1: no mechanism 'network_delay'; nearest: network.latency" in text
+    assert "hypothesis 2: no mechanism 'gremlins'\n" in text
+    listed = "mechanism without a line: network.latency; else the id beside a line, of pool, upstream; else other"
+    assert text.count(listed) == 1
+    assert submit(made, **unknown) == "Accepted."
+    assert made.submission is not None
+    assert [one.mechanism for one in made.submission.hypotheses] == ["other", "other"]
+
+
+@pytest.mark.parametrize("mechanism", ["network.latency", " Other ", "POOL.exhausted"])
+def test_a_mechanism_may_be_inferred_or_none_of_the_list(made: ToolContext, mechanism: str) -> None:
+    assert submit(made, hypotheses=[hypothesis(mechanism=mechanism)]) == "Accepted."
+    assert made.submission is not None
+    assert made.submission.hypotheses[0].mechanism == mechanism.strip().lower()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from inline_snapshot import snapshot
 
 from logagent.logs import LogRecord
 from logagent.query import Scope
+from logagent.tools import ToolRegistry
 from tests.loop.scene import NONCE, POOL, REACH, WINDOW, call, context, incident, shown
 from tests.loop.stores import ListStore, record
 
@@ -21,11 +22,11 @@ def with_last(**changes: object) -> ListStore:
 
 def test_search_logs_shows_key_fields_ids_and_mechanisms() -> None:
     assert shown(call(context(), "search_logs", query="level:error", size=3).text) == snapshot("""\
-48 matched, 3 shown, newest first: level:error, 2026-11-30T12:10:00Z to 12:20:00Z; complete
+48 matched, 3 shown, newest first: level:error, 2026-11-30T12:10:00Z to 12:20:00Z
 E1 12:19:40.500Z order-api node-1 ERROR status 503 trace trace-00* | "POST /orders 503"
 E2 12:19:40.300Z payment-api node-1 ERROR SQLTransientException | pool.exhausted | "HikariPool-1 - Connection is not available, request timed out after 30012ms"
 E3 12:19:20.500Z order-api ERROR status 503 trace trace-00* | "POST /orders 503"
-more: add service:…, a shorter span, or get_timeline / get_error_stats for counts\
+more: the same with end_time 2026-11-30T12:19:20.501Z; or add service:…, a shorter span, or get_timeline / get_error_stats for counts\
 """)
 
 
@@ -57,16 +58,55 @@ def test_of_a_giant_only_the_start_is_shown_and_soon() -> None:
 def test_five_hundred_lines_are_capped_at_a_hundred_with_a_way_to_narrow() -> None:
     records = [record(601 + at / 10, f"job {at} done") for at in range(2_000)]
     result = call(context(ListStore(records)), "search_logs", size=500)
-    assert "2,000 matched, 100 shown (cap 100)" in result.text
+    assert "2,000 matched, 100 shown" in result.text
+    assert "size is at most 100: 100 taken for 500" in result.text.split("\n")[1]
     assert "more: " in result.text
     assert len(result.text) / 4 < 1_700
 
 
-@pytest.mark.parametrize("size", [0, -1, 10**9, True, "many", 2.5])
+@pytest.mark.parametrize("size", [0, -1, True, "many", 2.5])
 def test_a_size_that_makes_no_sense_is_refused_with_the_limit(size: object) -> None:
     result = call(context(), "search_logs", size=size)
     assert result.is_error
     assert "size" in result.text
+
+
+@pytest.mark.parametrize(
+    "tool", [name for name, tool in ToolRegistry().tools.items() if "size" in tool.args.model_fields]
+)
+def test_a_size_above_the_most_is_the_most_and_said(tool: str) -> None:
+    made = context()
+    call(made, "search_logs", size=1)
+    more = {"evidence_id": "E1"} if tool == "get_log_context" else {}
+    for size in (1_000, "1000"):
+        result = call(made, tool, size=size, **more)
+        assert not result.is_error, result.text
+        assert re.search(r"size is at most (\d+): \1 taken for 1000", result.text.split("\n")[1])
+
+
+def test_a_query_may_name_many_services_and_leave_many_out() -> None:
+    names = " OR ".join(["payment-api", *(f"a-service-with-a-long-name-{at}" for at in range(16))])
+    assert 400 < len(names) < 580
+    made = context()
+    assert "24 matched" in call(made, "search_logs", query=f"service:({names}) level:error").text
+    rest = call(made, "search_logs", query=f"NOT service:({names}) level:error").text
+    assert "24 matched" in rest
+    assert "payment-api" not in rest.split("\n", 2)[2]
+
+
+@pytest.mark.parametrize(
+    ("query", "instead"),
+    [
+        ("*settled", "a bare word matches a whole word of the text, in any case, anywhere; write settled or settled*"),
+        ("service:*api", "a field is matched whole: write service:value or service:start*"),
+        ("x" * 601, "it has 601 characters; 600 are allowed"),
+    ],
+)
+def test_a_refused_query_says_what_works_instead(query: str, instead: str) -> None:
+    result = call(context(), "search_logs", query=query)
+    assert result.is_error
+    assert instead in result.text
+    assert "field:(a OR b), NOT field:(a OR b)" in result.text
 
 
 def test_a_size_in_words_is_a_number_where_nothing_is_lost() -> None:
@@ -77,7 +117,7 @@ def test_nothing_found_says_what_is_near() -> None:
     result = call(context(), "search_logs", query='service:paymentapi "charge settled"')
     assert not result.is_error
     assert shown(result.text) == snapshot("""\
-0 matched: service:paymentapi AND "charge settled", 2026-11-30T12:10:00Z to 12:20:00Z; complete
+0 matched: service:paymentapi AND "charge settled", 2026-11-30T12:10:00Z to 12:20:00Z
 no match in the whole reach 2026-11-30T12:00:00Z to 12:20:00Z either; the window holds 120 other events; no service 'paymentapi' in the run's window; there are: payment-api, order-api\
 """)
 
@@ -89,7 +129,7 @@ def test_nothing_found_names_the_nearest_match_outside_the_window() -> None:
 
 def test_error_stats_count_the_window_against_the_baseline() -> None:
     assert shown(call(context(), "get_error_stats").text) == snapshot("""\
-48 failing of 120 events, base 0; by service (now | base): level>=error OR status:[500 TO 599], 2026-11-30T12:10:00Z to 12:20:00Z; complete; base = 2026-11-30T12:00:00Z to 12:10:00Z
+48 failing of 120 events, base 0; by service (now | base): level>=error OR status:[500 TO 599], 2026-11-30T12:10:00Z to 12:20:00Z; base = 2026-11-30T12:00:00Z to 12:10:00Z
 E1 48 | 0 | all failing
 E2 24 | 0 | payment-api
 E3 24 | 0 | order-api\
@@ -130,6 +170,45 @@ def test_comparing_failing_with_healthy_traffic_names_what_differs() -> None:
     assert "status=503: 50%, 0%" in text
     assert "error_type=SQLTransientException: 50%, 0%" in text
     assert "vanished" not in text
+    assert re.search(r'only in B 0 \| 60 .*"order <num> placed"', text)
+
+
+def test_comparing_windows_lists_what_vanished() -> None:
+    records = [record(at, "heartbeat of the scheduler") for at in range(0, 600, 10)]
+    records += [record(at, f"order {at} placed") for at in range(0, 1200, 7)]
+    text = shown(call(context(ListStore(records)), "compare_windows").text)
+    assert re.search(r'vanished 0 \| 60 \|.*"heartbeat of the scheduler"', text)
+
+
+@pytest.mark.parametrize("kind", ["duration", "gap"])
+def test_comparing_windows_tells_whose_times_differ(kind: str) -> None:
+    records = []
+    for at in range(0, 1200, 20):
+        took, trace = (100.0 if at < 600 else 3000.0), f"trace-{at}"
+        ms = {"duration_ms": took} if kind == "duration" else {}
+        even = {"duration_ms": 50.0} if kind == "duration" else {}
+        records += [
+            record(at, "begun", service="checkout", trace_id=trace, **even),
+            record(at + took / 1000, "checked", service="fraud", trace_id=trace, **ms),
+            record(at + took / 1000 + 0.05, "done", service="checkout", trace_id=trace, **even),
+        ]
+    text = shown(call(context(ListStore(records)), "compare_windows").text)
+    name = "fraud" if kind == "duration" else "checkout -> fraud"
+    assert f"{kind} ms {name}: A 30, min 3,000 p50 3,000" in text
+    assert "30 slow | B 30, min 100 p50 100" in text
+    assert f"{kind} ms checkout:" not in text, "what takes as long as before is left out"
+
+
+@pytest.mark.parametrize("group", ["service", "host"])
+def test_where_nothing_fails_error_stats_tell_how_events_spread(group: str) -> None:
+    records = [record(at, f"order {at} placed", host=f"node-{at % 3 % 2}") for at in range(0, 1200, 10)]
+    made = context(ListStore([*records, record(1195, "disk is full", service="payment-api", level="error")]))
+    text = shown(call(made, "get_error_stats", group_by=group, query="service:order-api").text)
+    assert text.startswith("0 failing of 60 events")
+    assert f"all events by {group} (now | base 2026-11-30T12:00:00Z to 12:10:00Z)" in text
+    assert "get_timeline split_by" in text
+    assert sum(int(row.value or 0) for row in made.ledger) == 60
+    assert all("failing" not in row.statement for row in made.ledger)
 
 
 def test_comparing_windows_takes_the_baseline_by_default() -> None:
@@ -183,7 +262,7 @@ def test_a_window_in_the_future_is_refused_with_the_reach() -> None:
     assert "may read: 2026-11-30T12:00:00Z to 2026-11-30T12:20:00Z" in result.text
 
 
-@pytest.mark.parametrize("query", ["/(a+)+$/", "*ing", "_exists_:password", "user.*:x", "foo~2", "x" * 201, "a AND"])
+@pytest.mark.parametrize("query", ["/(a+)+$/", "*ing", "_exists_:password", "user.*:x", "foo~2", "x" * 601, "a AND"])
 def test_a_query_outside_the_language_is_refused_with_what_is_allowed(query: str) -> None:
     store = ListStore(incident())
     result = call(context(store), "search_logs", query=query)
@@ -267,11 +346,95 @@ def test_the_pool_line_is_quoted_whole() -> None:
 
 
 def test_a_run_of_alike_lines_tells_the_range_of_its_durations() -> None:
-    records = [record(700 + at, "request completed", duration_ms=float(at * 500), status=200) for at in range(4)]
+    records = [record(700 + at, "request completed", duration_ms=float(at * 500), status=200) for at in range(6)]
     records += [record(710, "request completed", duration_ms=9.0, status=500)]
     text = shown(call(context(ListStore(records)), "search_logs", order="oldest").text)
-    assert 'status 200 0..1,500 ms | "request completed" x 4 until' in text
+    assert 'status 200 0..2,500 ms | "request completed" x 6 until' in text
     assert 'status 500 9 ms | "request completed"' in text
+
+
+@pytest.mark.parametrize(
+    ("lines", "rows"),
+    [
+        ([("a", 100.0), ("a", 150.0), ("a", 200.0)], 1),
+        ([("a", 100.0), ("a", 201.0)], 2),
+        ([("a", None), ("a", None)], 1),
+        ([("a", 100.0), ("b", 100.0)], 2),
+        ([("", 5.0), ("", 5.0), ("", 5_000.0)], 2),
+    ],
+)
+def test_few_alike_lines_are_one_row_only_within_a_request_and_as_long(
+    lines: list[tuple[str, float | None]], rows: int
+) -> None:
+    records = [record(700 + at, "done", trace_id=trace, duration_ms=ms) for at, (trace, ms) in enumerate(lines)]
+    made = context(ListStore([record(650, "begun", trace_id="z"), *records]))
+    assert len(call(made, "search_logs", query="done OR begun").evidence) == rows + 1
+
+
+def test_many_alike_lines_of_several_requests_are_one_row_that_names_some() -> None:
+    records = [record(700 + at, "done", trace_id=f"trace-{at % 4}", duration_ms=10.0 ** (at % 3)) for at in range(12)]
+    text = shown(call(context(ListStore(records)), "search_logs", order="oldest").text)
+    assert '1..100 ms | "done" x 10 until 12:11:49Z, 4 traces: trace-0, trace-1, trace-2' in text
+
+
+def test_one_huge_message_pushes_no_other_row_out() -> None:
+    records = [record(700 + at, f"step {at} " + "x" * 300) for at in range(30)]
+    records[15] = record(715, "huge " + "y" * 16_000)
+    text = shown(call(context(ListStore(records)), "search_logs", size=30).text)
+    rows = [line for line in text.split("\n") if line.startswith("E")]
+    assert len(rows) >= 14
+    assert all(len(line) < 320 for line in rows)
+
+
+def test_a_long_text_that_comes_again_names_the_row_that_has_it() -> None:
+    said = "the charge of the card was refused by the bank of the buyer, who is asked for another card now"
+    records = [record(700 + at, said if at % 2 else f"order {at}") for at in range(6)]
+    text = shown(call(context(ListStore(records)), "search_logs").text)
+    assert text.count(said) == 1
+    assert text.count("same text as E1") == 2
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+def test_rows_that_do_not_fit_are_got_by_the_call_that_is_named(order: str) -> None:
+    records = [record(601 + at * 5, f"job {at:03d} " + "x" * 200) for at in range(110)]
+    made, seen, more = context(ListStore(records)), set(), {}
+    for _ in range(20):
+        text = call(made, "search_logs", order=order, size=100, **more).text
+        assert "complete" not in text
+        seen |= set(re.findall(r"job (\d{3})", text))
+        named = re.search(r"more: the same with (\w+_time) (\S+);", text)
+        if named is None:
+            break
+        assert re.search(r"\d+ of \d+ rows fit", text.split("\n")[1])
+        more = {named[1]: named[2]}
+    assert len(seen) == 110
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+def test_the_lines_of_one_trace_show_the_time_between_them(order: str) -> None:
+    records = [record(700 + at, f"step {at}", trace_id="t-1") for at in (0, 2, 7)]
+    text = shown(call(context(ListStore(records)), "search_logs", query="trace_id:t-1", order=order).text)
+    assert "+s = since the line before" in text.split("\n")[0]
+    assert "+5.000s order-api" in next(line for line in text.split("\n") if "step 7" in line)
+    assert "+2.000s order-api" in next(line for line in text.split("\n") if "step 2" in line)
+    assert "+" not in next(line for line in text.split("\n") if "step 0" in line)
+
+
+def test_what_is_read_again_keeps_its_id() -> None:
+    made = context()
+    first = call(made, "search_logs", query="service:payment-api level:error", size=3)
+    again = call(made, "search_logs", query='"Connection is not available"', size=5)
+    assert first.evidence == again.evidence[:3]
+    counted = call(made, "get_log_patterns", query="service:payment-api")
+    assert call(made, "get_log_patterns", query="service:payment-api", size=20).evidence == counted.evidence
+    assert len(made.ledger) == len({*again.evidence, *counted.evidence})
+
+
+def test_another_figure_for_the_same_query_has_another_id() -> None:
+    made = context()
+    whole = call(made, "get_error_stats")
+    part = call(made, "get_error_stats", end_time="2026-11-30T12:15:00Z")
+    assert not set(whole.evidence) & set(part.evidence)
 
 
 def test_the_place_of_a_service_is_said_once() -> None:

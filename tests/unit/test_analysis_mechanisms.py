@@ -13,6 +13,8 @@ from logagent.analysis.cue_plan import FLAGS, covers, plan, shape_errors
 from logagent.analysis.events import full_text
 from logagent.analysis.facts import Event
 from logagent.analysis.mechanisms import Catalogue
+from logagent.tools.submit_diagnosis import SubmittedHypothesis
+from logagent.wiring._resources import words
 
 FOLDER = resources.files("logagent.analysis")
 SPEC = tomllib.loads(FOLDER.joinpath("mechanisms.toml").read_text("utf-8"))
@@ -45,10 +47,46 @@ def test_entries_have_the_keys_of_their_kind(kind):
 
 
 def test_ids_are_unique_and_rivals_exist():
-    ids = [entry["id"] for entry in [*SPEC["mechanism"], *SPEC["change"]]]
+    ids = [entry["id"] for entry in [*SPEC["mechanism"], *SPEC["change"], *SPEC["inferred"]]]
     assert len(ids) == len(set(ids))
     for entry in SPEC["mechanism"]:
         assert set(entry["rivals"]) <= set(ids), entry["id"]
+
+
+def test_what_is_inferred_has_a_name_in_both_languages(catalogue):
+    for entry in SPEC["inferred"]:
+        assert entry.keys() == {"id", "title", "words"}
+        assert entry["title"].keys() == {"en", "zh"}
+        assert words("zh-CN", catalogue, "UTC", str).titles[entry["id"]] == entry["title"]["zh"]
+        assert entry["id"] in catalogue.ids
+
+
+def test_the_schema_names_only_mechanisms_that_are_there(catalogue):
+    told = SubmittedHypothesis.model_fields["mechanism"].description or ""
+    named = re.findall(r"[a-z]+\.[a-z_]+", told)
+    assert len(named) >= 4
+    assert set(named) <= set(catalogue.inferred)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("network.delay", "network.latency"),
+        ("cpu_contention", "resource.cpu"),
+        ("slow downstream", "dependency.slow"),
+        ("logic.bug", "code.fault"),
+        ("pool.exausted", "pool.exhausted"),
+        ("网络延迟", "network.latency"),
+        ("Memory Leak", "resource.memory"),
+    ],
+)
+def test_a_name_that_is_none_is_near_what_it_means(catalogue, wrong, right):
+    assert catalogue.near(wrong)[0] == right
+    assert len(catalogue.near(wrong)) <= 4
+
+
+def test_a_name_that_means_nothing_is_near_none(catalogue):
+    assert catalogue.near("xyzzy") == []
 
 
 def test_first_checks_only_read_and_stand_in_both_languages():

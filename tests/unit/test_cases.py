@@ -187,17 +187,38 @@ def test_remove_deletes_one_case(tmp_path: Path) -> None:
         store.remove(gone)
 
 
-def test_old_cases_go_after_their_days_and_nothing_else(tmp_path: Path) -> None:
+def test_saving_a_case_deletes_those_that_are_too_old_and_nothing_else(tmp_path: Path) -> None:
     old = store_at(tmp_path, NOW - timedelta(days=31))
-    old.save(diagnosis(old.new_id()))
+    gone = old.new_id()
+    old.save(diagnosis(gone))
+    old.append(gone, {"step": 1})
+    young = store_at(tmp_path, NOW - timedelta(days=29))
+    kept = young.new_id()
+    young.save(diagnosis(kept))
+    (tmp_path / "notes").mkdir()
     store = store_at(tmp_path, keep_days=30)
     fresh = store.new_id()
     store.save(diagnosis(fresh))
-    (tmp_path / "notes").mkdir()
-    assert store.prune() == 1
-    assert store.ids() == (fresh,)
-    assert (tmp_path / "notes").is_dir()
-    assert store_at(tmp_path, NOW + timedelta(days=400), keep_days=0).prune() == 0
+    assert {entry.name for entry in tmp_path.iterdir()} == {kept, fresh, "notes"}
+
+
+def test_a_case_is_never_deleted_by_its_own_saving(tmp_path: Path) -> None:
+    case = store_at(tmp_path, NOW - timedelta(days=31)).new_id()
+    store = store_at(tmp_path)
+    store.save(diagnosis(case))
+    assert store.ids() == (case,)
+
+
+def test_with_0_days_all_cases_are_kept(tmp_path: Path) -> None:
+    old = store_at(tmp_path, NOW - timedelta(days=400))
+    kept = old.new_id()
+    old.save(diagnosis(kept))
+    store = store_at(tmp_path, keep_days=0)
+    store.save(diagnosis(store.new_id()))
+    assert len(store.ids()) == 2
+    with pytest.raises(UsageError) as missing:
+        store.load("20260101-0000-0000")
+    assert "days" not in missing.value.values
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Path) -> None:

@@ -151,6 +151,34 @@ def test_a_document_that_breaks_off_gives_its_whole_records() -> None:
     assert [event.fields and event.fields["msg"] for event in found] == ["one", "two", None]
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_a_table_is_recognised_by_its_header_and_its_times(delimiter: str) -> None:
+    rows = [["Log Time", "Severity", "Text"], *[["30.11.2026 06:00:00", "ERROR", "it broke"]] * 3]
+    found = events("\n".join(delimiter.join(row) for row in rows))
+    fields = {"@timestamp": "2026-11-30T06:00:00", "Severity": "ERROR", "Text": "it broke"}
+    assert [(event.line, event.fields) for event in found] == [(2, fields), (3, fields), (4, fields)]
+
+
+def test_text_with_commas_is_no_table() -> None:
+    for line in ("2026-11-30 06:00:00,123 INFO one, two", "date, amount\n12, 5", "time,level\nsoon,ERROR"):
+        assert recognise(line.split("\n") * 3, NOW).name != "delimited"
+
+
+def test_codes_stay_text_and_headers_of_further_files_are_left_out() -> None:
+    found = events("time,code,n\n2026-11-30T06:00:00Z,007,1.5\ntime,code,n\n2026-11-30T06:00:01Z,,-3\n")
+    assert [dict(event.fields or {}) for event in found] == [
+        {"@timestamp": "2026-11-30T06:00:00Z", "code": "007", "n": 1.5},
+        {"@timestamp": "2026-11-30T06:00:01Z", "n": -3},
+    ]
+
+
+def test_a_stray_quote_in_a_table_loses_no_row() -> None:
+    row = "2026-11-30T06:00:00Z,INFO,{}\n"
+    found = events("time,level,message\n" + row.format("a") + row.format('"b') + row.format("c") + row.format("d"))
+    assert [dict(event.fields or {})["message"] for event in found] == ["a", "c", "d"]
+    assert dict(found[1].fields or {})["log.stray"] == '2026-11-30T06:00:00Z,INFO,"b'
+
+
 def test_colours_are_taken_off() -> None:
     (event,) = events("\x1b[32m2026-11-30 06:00:00 INFO ok\x1b[0m\n")
     assert event.fields is not None

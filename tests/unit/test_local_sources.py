@@ -249,3 +249,43 @@ def test_the_database_reaches_nothing_after_loading(tmp_path: Path) -> None:
     for sql in (f"SELECT * FROM read_text('{tmp_path}/a.ndjson')", "SET enable_external_access=true"):
         with pytest.raises(StoreQueryError):
             store.run("probe", sql, [])
+
+
+def test_a_list_of_one_value_is_that_value_and_a_level_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    records = [
+        line(0, level=["error"], tags=["a"]),
+        line(1, level=["info"], tags=["a", "b"]),
+        line(2, level="error", tags="[a] no list"),
+    ]
+    path.write_text("\n".join(records))
+    store = opened(path)
+    assert messages(store, "level:error") == ["hello 0", "hello 2"]
+    assert store.search(LogQuery(EVER), limit=1, order="oldest").records[0].severity is Severity.ERROR
+    assert store.search(LogQuery(EVER), limit=1, order="oldest").records[0].level == "error"
+    known = store.describe().fields
+    found = store.search(LogQuery(EVER, parse("tags:a", known)), limit=9)
+    assert found.total == 2
+    assert store.search(LogQuery(EVER, parse("tags:b", known)), limit=9).records[0].fields["tags"] == '["a","b"]'
+
+
+def test_lines_that_end_with_a_carriage_return_alone_are_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"2026-11-30 06:00:00 INFO one\r2026-11-30 06:00:01 ERROR two\r")
+    assert messages(opened(path)) == ["one", "two"]
+    path.write_bytes("\r".join([line(0), line(1)]).encode())
+    assert messages(opened(path)) == ["hello 0", "hello 1"]
+
+
+def test_a_table_with_a_header_row_is_read_as_records(tmp_path: Path) -> None:
+    path = tmp_path / "export.csv"
+    path.write_bytes(
+        b"\xef\xbb\xbfTime,Level,Service,Message,Status\r\n"
+        b'2026-11-30 06:00:00,INFO,web,"GET ""/cart"", ok",200\r\n'
+        b'2026-11-30 06:00:01,ERROR,pay,"refused\r\n  at a.b(C.java:1)",503\r\n'
+    )
+    store = opened(path)
+    assert "CSV" in store.describe().sources[0].note
+    assert messages(store) == ['GET "/cart", ok', "refused\n  at a.b(C.java:1)"]
+    failed = store.search(LogQuery(EVER, parse("level:error service:pay status:503")), limit=5).records
+    assert [(one.timestamp, one.severity) for one in failed] == [(START + timedelta(seconds=1), Severity.ERROR)]

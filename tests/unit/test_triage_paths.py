@@ -89,6 +89,7 @@ def test_with_a_model(tmp_path: Path) -> None:
         found = run(made, files=(write(tmp_path, broken()),), since=SINCE, until=UNTIL, use_model=True)
     assert found.diagnosis.tool.mode == "full"
     assert found.diagnosis.hypotheses[0].statement == "The database is down."
+    assert found.diagnosis.hypotheses[0].mechanism_id == "other"
     assert found.diagnosis.open_questions == ["Was there maintenance?"]
     assert [step.source for step in found.diagnosis.next_steps][-1] == "model"
     assert found.diagnosis.usage.llm is not None

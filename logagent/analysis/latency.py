@@ -37,6 +37,7 @@ _PEER_P = 1e-4
 _FAINT = 20
 """Times the significance up to which a change still ranks a service."""
 _SUSPECTS, _PEERS = 4, 3
+_NETWORK = "network.latency"
 _EXPLAINED = 0.34
 """What is left of a fact where the direction of the delay tells that another service sends late."""
 
@@ -125,6 +126,11 @@ class _View:
         """Whether the first is told from the others for certain."""
         return self.sender.sure if self.sender else not self.tied
 
+    def inferred(self, service: str) -> dict[str, object]:
+        """The mechanism, which no line states, of a service that is known to send late."""
+        sure = self.sender is not None and self.sender.sure and service == self.sender.service
+        return {"inferred": _NETWORK} if sure else {}
+
     def text(self, service: str) -> str:
         """The slow calls of a service, and for the first what tells it from the next, or that nothing does."""
         lead = self.order[0]
@@ -187,7 +193,7 @@ def _slow_fact(view: _View, service: str, slowing: _Slowing | None) -> Fact | No
         slowing.onset if slowing else None,
         units=frozenset(gap.trace for gap in rows),
         weight=1.0 if claim else 2.2 * share if lead or (view.tied and not view.sender) else share,
-        figures=figures_of(view.window, rows, blame, service, view.table),
+        figures=figures_of(view.window, rows, blame, service, view.table) | view.inferred(service),
     )
 
 
@@ -238,7 +244,7 @@ def _peer_fact(view: _View, service: str, scale: tuple[float, int]) -> Fact | No
         since,
         units=frozenset(gap.trace for gap in hits),
         weight=1.0 if lead else share * _EXPLAINED if view.sender else share,
-        figures=figures_of(view.window, hits, blame, service, view.table),
+        figures=figures_of(view.window, hits, blame, service, view.table) | view.inferred(service),
     )
 
 

@@ -99,7 +99,7 @@ def _headline(findings: Findings, words: Words, outcome: OutcomeName, suspect: S
     slow = "slow" if slowness(findings, suspect) is not None else ""
     if outcome == "inconclusive":
         return words.say(f"headline.{slow or 'inconclusive'}_lead", impact=impact, suspect=suspect.service)
-    if slow and not mechanism_of(findings, suspect):
+    if slow and mechanism_of(findings, suspect) not in findings.analysis.window.catalogue.entries:
         return words.say("headline.slow", impact=impact, suspect=suspect.service)
     return _cause(findings, words, outcome, suspect, impact)
 

@@ -64,12 +64,14 @@ def test_who_sends_late_every_time_and_gets_late_at_times_is_the_slow_one(slow: 
     assert "own steps unchanged" in fact.text
     assert fact.figures["seen"]
     assert found.conclusion.onset is not None
+    assert found.conclusion.mechanism == "network.latency"
 
 
 def test_both_ways_late_every_time_tells_nobody_from_the_other() -> None:
     found = ask(lambda _: (1.0, 1.0))
     assert found.conclusion.verdict == "inconclusive"
     assert "not to be told from" in lead(found).text
+    assert found.conclusion.mechanism is None
 
 
 def test_one_way_late_alone_ranks_the_sender_and_claims_nothing() -> None:

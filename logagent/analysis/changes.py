@@ -118,7 +118,9 @@ def _lines(study: Study, onset: float, reach: float, service: str, bad_text: str
         for template in study.window.by_template
         if study.window.severity[template] < ERROR and study.rare(template, _RARE)
         for event in study.events_with(template)
-        if 1 < onset - event.time <= reach and (ids := study.window.catalogue.change(event.message))
+        if 1 < onset - event.time <= reach
+        and not study.opens(event.time)
+        and (ids := study.window.catalogue.change(event.message))
     ]
     if not candidates:
         return

@@ -9,6 +9,7 @@ from typing import Literal
 from logagent.analysis.facts import Event, Fact
 from logagent.analysis.lexicon import RECOVERY, WEAK, durations
 from logagent.analysis.limits import ERROR
+from logagent.analysis.slots import slot_values
 from logagent.analysis.statistics import quantile
 from logagent.analysis.window import Window
 
@@ -67,6 +68,8 @@ class PatternRow:
     """Id of the mechanism that the text states, or ""."""
     cited: str
     """Kind of the fact that rests on it, or ""."""
+    quiet: bool = False
+    """Its lines say nothing by themselves, and no fact is about them."""
 
     @property
     def count(self) -> float:
@@ -84,7 +87,8 @@ def pattern_rows(window: Window, facts: Sequence[Fact], split: float) -> list[Pa
     """
     cited = {f.template: f for f in facts if f.template is not None and f.kind not in _NOT_CITED}
     share = max(1e-6, min(1 - 1e-6, (split - window.start) / window.length))
-    rows = [_row(window, group, cited, (split, share)) for group in _groups(window, cited)]
+    stated = {template for fact in facts for template in templates_of(fact)}
+    rows = [_row(window, group, cited, stated, (split, share)) for group in _groups(window, cited)]
     return list(_fair(sorted(rows, key=lambda row: -row.priority)))
 
 
@@ -114,7 +118,18 @@ def _groups(window: Window, cited: Mapping[int, Fact]) -> list[_Group]:
     return list(groups.values())
 
 
-def _row(window: Window, group: _Group, cited: Mapping[int, Fact], split: tuple[float, float]) -> PatternRow:
+def templates_of(fact: Fact) -> set[int]:
+    """All templates that a fact is about."""
+    found = {fact.template} if fact.template is not None else set()
+    more = fact.figures.get("templates", ())
+    if isinstance(more, list | tuple):
+        found.update(more)
+    return found | {value for key in ("a", "b") if isinstance(value := fact.figures.get(key), int)}
+
+
+def _row(
+    window: Window, group: _Group, cited: Mapping[int, Fact], stated: set[int], split: tuple[float, float]
+) -> PatternRow:
     events, template = group.events, group.templates[0]
     before = sum(event.weight for event in events if event.time < split[0])
     after = sum(event.weight for event in events) - before
@@ -141,9 +156,10 @@ def _row(window: Window, group: _Group, cited: Mapping[int, Fact], split: tuple[
         last=events[-1].time,
         callsite=window.miner.keys[template][1],
         sample=sample,
-        note="; ".join([*_error_texts(events), *_numbers(events)]),
+        note="; ".join([*_values(events, severity, told=told), *_error_texts(events), *_numbers(events)]),
         mechanism=hit.id if hit else "",
         cited=fact.kind if fact else "",
+        quiet=_quiet(window, interest, said) and stated.isdisjoint(group.templates),
     )
 
 
@@ -198,8 +214,18 @@ def _priority(interest: _Interest, sample: str) -> float:
     if interest.severity < ERROR:
         value += 0.7 if interest.told or WEAK.search(sample) else 0.0
         value += 0.5 if interest.count <= _FEW and RECOVERY.search(sample) else 0.0
-    slow = durations(sample) if len(sample) < _SHORT_TEXT else []
-    return value + (1.2 if slow and max(slow) >= _SLOW_S else 0.0)
+    return value + (1.2 if _slow(sample) else 0.0)
+
+
+def _quiet(window: Window, interest: _Interest, said: str) -> bool:
+    """Whether lines like this one say nothing of trouble, recovery, delay or change."""
+    if interest.severity or interest.told or WEAK.search(said) or _slow(said):
+        return False
+    return not (interest.count <= _FEW and RECOVERY.search(said)) and not window.catalogue.change(said)
+
+
+def _slow(sample: str) -> bool:
+    return len(sample) < _SHORT_TEXT and max(durations(sample), default=0.0) >= _SLOW_S
 
 
 def _sample(events: Sequence[Event], split: float) -> Event:
@@ -214,6 +240,12 @@ def _timed(events: Sequence[Event]) -> list[tuple[float, Event]]:
         for event in events
         if len(event.message) < _TIMED_TEXT and (found := durations(event.message))
     ]
+
+
+def _values(events: Sequence[Event], severity: int, *, told: bool) -> list[str]:
+    """Whom the lines of trouble name, where they differ in that."""
+    values = slot_values(events) if severity >= ERROR or told else ""
+    return [values] if values else []
 
 
 def _error_texts(events: Sequence[Event]) -> list[str]:

@@ -5,13 +5,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from logagent.analysis.facts import Event, Fact
 from logagent.analysis.lexicon import RECOVERY
-from logagent.analysis.limits import ERROR, MIN_FAIL, SMALL, STATED
+from logagent.analysis.limits import ERROR, HIGH, MIN_FAIL, SMALL, STATED
 from logagent.analysis.statistics import EpisodeScan, scan_episode
 from logagent.analysis.study import Study, samples, traces_of
-from logagent.analysis.window import BUCKETS
+from logagent.analysis.window import BUCKETS, Window
 
 GAIN = 8.0
 """Least log likelihood ratio of an episode, after division by the overdispersion."""
@@ -30,6 +31,8 @@ _CONFINED = 0.25
 _WARNING_S = 600.0
 _COMMON_WORDS = 2
 _RARE = 5
+_BACK = 50
+"""Lines of a request among which the step before an error is looked for."""
 _WORD = re.compile(r"[a-z]{5,}")
 
 
@@ -236,11 +239,14 @@ def _steady(study: Study, template: int, events: Sequence[Event]) -> Fact:
     callers = {window.trace_docs[window.traces[trace][0]].service for trace in traces} - {service}
     where = f", in {breadth} kinds of request" if traces else ""
     number = study.number(events)
+    tried = _attempts(window, template)
+    step = window.text(tried.step)[:60] if tried else ""
+    failed = f'; {tried.failed} of {tried.requests} requests with "{step}" fail' if tried else ""
     return Fact(
         "steady_error",
         service,
         1.0,
-        f'{number:.0f} x "{events[0].message[:140]}" of {service} all through the window{where}',
+        f'{number:.0f} x "{events[0].message[:110]}" of {service} all through the window{where}{failed}',
         None,
         template,
         weight=1.0 if breadth > 1 and callers else 0.3,
@@ -248,8 +254,36 @@ def _steady(study: Study, template: int, events: Sequence[Event]) -> Fact:
         figures={
             "count": number,
             "breadth": breadth,
+            "attempts": (tried.failed, tried.requests) if tried else None,
             "first": events[0].time,
             "last": events[-1].time,
             "lines": samples(events),
         },
     )
+
+
+class Attempts(NamedTuple):
+    """Requests that reach the step before an error of the same service, and those of them in which the error comes."""
+
+    step: int
+    failed: int
+    requests: int
+
+
+def _attempts(window: Window, template: int) -> Attempts | None:
+    """How often a step fails of how often it is tried; None where no step of the service usually comes before it."""
+    places = window.first_places.get(template, ())
+    before = Counter(step for trace, place in places if (step := _step_before(window, trace, place)) is not None)
+    if not before:
+        return None
+    step, times = before.most_common(1)[0]
+    if times < HIGH * len(places):
+        return None
+    reached = {trace for trace, _ in window.first_places[step]}
+    return Attempts(step, len(reached & {trace for trace, _ in places}), len(reached))
+
+
+def _step_before(window: Window, trace: str, place: int) -> int | None:
+    """The last line of the same service before a place of a request."""
+    events = [window.trace_docs[i] for i in window.traces[trace][max(0, place - _BACK) : place + 1]]
+    return next((e.template for e in reversed(events[:-1]) if e.service == events[-1].service), None)

@@ -41,5 +41,14 @@ def lines(fact: Fact) -> list[str]:
 
 def events(fact: Fact) -> list[Event]:
     """The events a mechanism fact rests on; other facts name templates instead."""
-    value = fact.figures.get("docs")
+    return _events(fact, "docs")
+
+
+def seen(fact: Fact) -> list[Event]:
+    """The lines that show a slow step: those on either side of the first one, and of a usual one."""
+    return _events(fact, "seen")
+
+
+def _events(fact: Fact, name: str) -> list[Event]:
+    value = fact.figures.get(name)
     return [event for event in value if isinstance(event, Event)] if isinstance(value, list | tuple) else []

@@ -4,7 +4,7 @@ A gap belongs to the services on either side of it: a directed edge (a, b), or (
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -24,7 +24,6 @@ TIE = 1.5
 EDGE_MIN = 3
 """Gaps of an edge that count."""
 _MANY = 20
-_SHOWN = 4
 
 
 @dataclass(slots=True)
@@ -37,17 +36,29 @@ class Gap:
     seconds: float
     a: int
     b: int
+    lines: tuple[int, int]
+    """Its two lines, as indices into the window's `trace_docs`."""
     slow: bool = False
 
 
 @dataclass(slots=True)
 class EdgeGaps:
-    """Gaps of one edge before and after an onset."""
+    """Gaps of one edge before and after an onset: how many are slow, and all of them in seconds."""
 
     slow_before: int = 0
-    before: int = 0
+    earlier: list[float] = field(default_factory=list)
     slow: int = 0
-    after: int = 0
+    later: list[float] = field(default_factory=list)
+
+    @property
+    def before(self) -> int:
+        """Gaps before the onset."""
+        return len(self.earlier)
+
+    @property
+    def after(self) -> int:
+        """Gaps since the onset."""
+        return len(self.later)
 
 
 @dataclass(slots=True)
@@ -68,21 +79,13 @@ class SlowEdges:
         """Services that fit nearly as well as the first."""
         return [service for service in order[1:] if self.fit[service] * TIE > self.fit[order[0]]]
 
-    def where(self, service: str) -> str:
-        """The slow edges of a service with their figures."""
-        edges = sorted((e for e in self.slow_edges if service in e), key=lambda e: (-self.table[e].slow, e))
-        return ", ".join(_edge_text(edge, self.table[edge]) for edge in edges[:_SHOWN])
-
 
 def gaps(window: Window) -> tuple[list[Gap], float]:
     """All gaps, each marked slow or not, and the floor above which a call is slow against the others."""
     by_pair: defaultdict[tuple[int, int], list[Gap]] = defaultdict(list)
-    every = []
-    for trace, indices in window.traces.items():
-        for a, b in pairwise(window.trace_docs[i] for i in indices):
-            gap = Gap(a.time, trace, (a.service, b.service), b.time - a.time, a.template, b.template)
-            by_pair[a.template, b.template].append(gap)
-            every.append(gap)
+    every = list(steps_of(window))
+    for gap in every:
+        by_pair[gap.a, gap.b].append(gap)
     cross = [gap.seconds for gap in every if gap.edge[0] != gap.edge[1]]
     floor = max(FLOOR_S, 30 * quantile(cross, 0.5)) if len(cross) >= _MANY else float("inf")
     for rows in by_pair.values():
@@ -95,6 +98,19 @@ def gaps(window: Window) -> tuple[list[Gap], float]:
     return every, floor
 
 
+def steps_of(window: Window) -> Iterator[Gap]:
+    """Every step in time between two lines of a request."""
+    for trace, indices in window.traces.items():
+        for i, j in pairwise(indices):
+            a, b = window.trace_docs[i], window.trace_docs[j]
+            yield Gap(a.time, trace, (a.service, b.service), b.time - a.time, a.template, b.template, (i, j))
+
+
+def longest(window: Window) -> Gap | None:
+    """The longest of all steps."""
+    return max(steps_of(window), key=lambda gap: gap.seconds, default=None)
+
+
 def edge_table(every: Iterable[Gap], onset: float | None) -> dict[Edge, EdgeGaps]:
     """Gaps per edge; without an onset all count as after it."""
     table: defaultdict[Edge, EdgeGaps] = defaultdict(EdgeGaps)
@@ -102,10 +118,10 @@ def edge_table(every: Iterable[Gap], onset: float | None) -> dict[Edge, EdgeGaps
         row = table[gap.edge]
         if onset is None or gap.time >= onset:
             row.slow += gap.slow
-            row.after += 1
+            row.later.append(gap.seconds)
         else:
             row.slow_before += gap.slow
-            row.before += 1
+            row.earlier.append(gap.seconds)
     return dict(table)
 
 
@@ -136,28 +152,3 @@ def depth_of(window: Window) -> dict[str, int]:
         depth[callee] += number
         depth[caller] -= number
     return dict(depth)
-
-
-def figures_of(rows: Sequence[Gap], blame: SlowEdges, service: str) -> dict[str, object]:
-    """Figures of slow gaps; templates are those on either side of the slowest kinds of step."""
-    return {
-        "median": quantile([gap.seconds for gap in rows], 0.5),
-        "fit": blame.fit[service],
-        "n": len(rows),
-        "last": max(gap.time for gap in rows),
-        "templates": list(dict.fromkeys(t for gap in _slowest(rows) for t in (gap.a, gap.b))),
-        "edges": [
-            (*edge, blame.table[edge].slow, blame.table[edge].after)
-            for edge in sorted(blame.slow_edges)
-            if service in edge
-        ],
-    }
-
-
-def _slowest(rows: Sequence[Gap]) -> list[Gap]:
-    return sorted(rows, key=lambda gap: -gap.seconds)[:_SHOWN]
-
-
-def _edge_text(edge: Edge, row: EdgeGaps) -> str:
-    name = f"{edge[0]}->{edge[1]}" if edge[0] != edge[1] else f"inside {edge[0]}"
-    return f"{name} {row.slow} of {row.after}"

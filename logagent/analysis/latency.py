@@ -7,22 +7,21 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from logagent.analysis.directions import Sender, Table, calls_text, figures_of, own_text, sender
 from logagent.analysis.facts import Fact
 from logagent.analysis.gaps import (
     EDGE_MIN,
-    TIE,
     EdgeGaps,
     Gap,
     SlowEdges,
     cover,
     depth_of,
     edge_table,
-    figures_of,
     fit_of,
     gaps,
 )
 from logagent.analysis.limits import ALPHA, MIN_SIDE, REACHABLE, RISE
-from logagent.analysis.statistics import Step, fisher_greater, least_p, quantile, scan_step
+from logagent.analysis.statistics import Step, fisher_greater, least_p, scan_step
 from logagent.analysis.study import Study
 from logagent.analysis.window import Window
 
@@ -38,6 +37,9 @@ _PEER_P = 1e-4
 _FAINT = 20
 """Times the significance up to which a change still ranks a service."""
 _SUSPECTS, _PEERS = 4, 3
+_NETWORK = "network.latency"
+_EXPLAINED = 0.34
+"""What is left of a fact where the direction of the delay tells that another service sends late."""
 
 
 @dataclass(slots=True)
@@ -59,7 +61,7 @@ def slow_services(study: Study) -> list[Fact]:
     every, floor = gaps(window)
     depth = depth_of(window)
     slowings = _slowings(study, every)
-    found = _explain(every, slowings, depth) if slowings else []
+    found = _explain(window, every, slowings, depth) if slowings else []
     if not any(fact.kind == "slow" for fact in found):
         found = _peers(window, every, floor, depth) or found
     return found
@@ -92,16 +94,65 @@ def _slows(step: Step, p: float) -> bool:
     return large and p <= _FAINT * ALPHA and min(step.n_before, step.n_after) >= MIN_SIDE
 
 
-def _explain(every: list[Gap], slowings: Mapping[str, _Slowing], depth: Mapping[str, int]) -> list[Fact]:
+def _explain(
+    window: Window, every: list[Gap], slowings: Mapping[str, _Slowing], depth: Mapping[str, int]
+) -> list[Fact]:
     best = min(slowings.values(), key=lambda s: (s.p, s.onset, s.before, s.after, s.n))
     table = edge_table(every, best.onset[1])
     slow_edges = {edge for edge, row in table.items() if _newly_slow(row)}
     if not slow_edges:
         return []
     blame = SlowEdges(every, table, slow_edges, depth, fit_of(table, slow_edges))
-    order = blame.order()
-    facts = (_slow_fact(blame, order, service, slowings.get(service)) for service in order[:_SUSPECTS])
+    view = _view(window, blame, table)
+    facts = (_slow_fact(view, service, slowings.get(service)) for service in view.order[:_SUSPECTS])
     return [fact for fact in facts if fact is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """Who is suspected of the slow edges, best first. `table`: the calls since the onset and before it."""
+
+    window: Window
+    blame: SlowEdges
+    table: Table
+    order: list[str]
+    tied: list[str]
+    """Fit as well as the first."""
+    sender: Sender | None
+    """The first of the order, where the direction of the delay tells it from the only one that fits as well."""
+
+    @property
+    def told(self) -> bool:
+        """Whether the first is told from the others for certain."""
+        return self.sender.sure if self.sender else not self.tied
+
+    def inferred(self, service: str) -> dict[str, object]:
+        """The mechanism, which no line states, of a service that is known to send late."""
+        sure = self.sender is not None and self.sender.sure and service == self.sender.service
+        return {"inferred": _NETWORK} if sure else {}
+
+    def text(self, service: str) -> str:
+        """The slow calls of a service, and for the first what tells it from the next, or that nothing does."""
+        lead = self.order[0]
+        own = [edge for edge in self.blame.slow_edges if service in edge]
+        if service != lead and all(lead in edge for edge in own):
+            slow, every = sum(self.blame.table[e].slow for e in own), sum(self.blame.table[e].after for e in own)
+            return f"{service} is slow in its calls with {lead} only, {slow} of {every}"
+        text = calls_text(self.table, self.blame, service)
+        if service != lead:
+            return text
+        if self.sender:
+            return f"{text}; {self.sender.text}{own_text(self.table, self.order[:2])}"
+        return f"{text}; not to be told from {', '.join(self.tied)}" if self.tied else text
+
+
+def _view(window: Window, blame: SlowEdges, table: Table) -> _View:
+    order = blame.order()
+    tied = blame.tied(order)
+    way = sender(table, order[0], tied[0]) if len(tied) == 1 else None
+    if way is not None:
+        order.sort(key=lambda service: service != way.service)
+    return _View(window, blame, table, order, tied, way)
 
 
 def _newly_slow(row: EdgeGaps) -> bool:
@@ -110,8 +161,9 @@ def _newly_slow(row: EdgeGaps) -> bool:
     return row.slow / row.after - (row.slow_before / row.before if row.before else 0.0) >= NEWLY
 
 
-def _slow_fact(blame: SlowEdges, order: Sequence[str], service: str, slowing: _Slowing | None) -> Fact | None:
-    """One service against the slow edges; only the first of the order, untied and with a change, is `slow`."""
+def _slow_fact(view: _View, service: str, slowing: _Slowing | None) -> Fact | None:
+    """One service against the slow edges; only the first of the order, told and with a change, is `slow`."""
+    blame = view.blame
     rows = [
         gap
         for gap in blame.every
@@ -122,36 +174,27 @@ def _slow_fact(blame: SlowEdges, order: Sequence[str], service: str, slowing: _S
     ]
     if not rows:
         return None
-    tied, lead = blame.tied(order), service == order[0]
+    lead = service == view.order[0]
     covered = cover({edge: blame.table[edge] for edge in blame.slow_edges}, service)
     sure = slowing is not None and slowing.p <= ALPHA
-    claim = sure and lead and not tied and covered >= COVER
-    share = blame.fit[service] / blame.fit[order[0]]
-    median = quantile([gap.seconds for gap in rows], 0.5)
+    claim = sure and lead and view.told and covered >= COVER
+    share = blame.fit[service] / blame.fit[view.order[0]]
     change = (
-        f"requests with a slow step {slowing.before:.0%} of {slowing.n[0]} before, "
-        f"{slowing.after:.0%} of {slowing.n[1]} after; "
+        f"{slowing.after:.0%} of {slowing.n[1]} requests of {service} have a slow step, {slowing.before:.0%} of "
+        f"{slowing.n[0]} before; "
         if slowing
         else ""
-    )
-    text = (
-        f"latency: {service} slow: {change}median delay {median:.2f} s at its slow steps ({blame.where(service)})"
-        + _untold(tied, lead=lead)
     )
     return Fact(
         "slow" if claim else "slow_hint",
         service,
         slowing.p if slowing else 1.0,
-        text,
+        f"latency: {change}{view.text(service)}",
         slowing.onset if slowing else None,
         units=frozenset(gap.trace for gap in rows),
-        weight=1.0 if claim else 2.2 * share if tied or lead else share,
-        figures=figures_of(rows, blame, service),
+        weight=1.0 if claim else 2.2 * share if lead or (view.tied and not view.sender) else share,
+        figures=figures_of(view.window, rows, blame, service, view.table) | view.inferred(service),
     )
-
-
-def _untold(tied: Sequence[str], *, lead: bool) -> str:
-    return f"; not to be told from {', '.join(tied)}" if tied and lead else ""
 
 
 def _peers(window: Window, every: list[Gap], floor: float, depth: Mapping[str, int]) -> list[Fact]:
@@ -163,32 +206,36 @@ def _peers(window: Window, every: list[Gap], floor: float, depth: Mapping[str, i
     if not slow_edges:
         return []
     blame = SlowEdges(every, cross, slow_edges, depth, fit_of(cross, slow_edges))
-    order = blame.order()
-    facts = (_peer_fact(blame, order, service, (floor, len(window.services))) for service in order[:_PEERS])
+    since = _since(_calls(blame, blame.order()[0]))
+    view = _view(window, blame, edge_table(every, since[1] if since else None))
+    facts = (_peer_fact(view, service, (floor, len(window.services))) for service in view.order[:_PEERS])
     return [fact for fact in facts if fact is not None]
 
 
-def _peer_fact(blame: SlowEdges, order: Sequence[str], service: str, scale: tuple[float, int]) -> Fact | None:
-    """One service against the calls between the others; `scale` is (floor in seconds, number of services)."""
-    floor, services = scale
-    rows = sorted(
+def _calls(blame: SlowEdges, service: str) -> list[Gap]:
+    """The gaps of the slow edges of a service, oldest first."""
+    return sorted(
         (gap for gap in blame.every if gap.edge in blame.slow_edges and service in gap.edge), key=lambda gap: gap.time
     )
+
+
+def _peer_fact(view: _View, service: str, scale: tuple[float, int]) -> Fact | None:
+    """One service against the calls between the others; `scale` is (floor in seconds, number of services)."""
+    floor, services = scale
+    blame, order = view.blame, view.order
+    rows = _calls(blame, service)
     hits = [gap for gap in rows if gap.slow]
     other = [gap for gap in blame.every if gap.edge[0] != gap.edge[1] and service not in gap.edge]
     slow_others = sum(gap.slow for gap in other)
     p = fisher_greater(slow_others, len(other), len(hits), len(rows)) * services
     if len(hits) < _PEER_HITS or p > _PEER_P:
         return None
-    lead, tied = service == order[0], [s for s in order if s != service and blame.fit[s] * TIE > blame.fit[order[0]]]
+    lead = service == order[0]
     since = _since(rows)
-    claim = since is not None and lead and not tied and cover(blame.table, service) >= COVER
-    median = quantile([gap.seconds for gap in hits], 0.5)
-    text = (
-        f"latency: calls to and from {service} took {median:.2f} s (median of the slow ones) in {len(hits)} of "
-        f"{len(rows)}; other calls at or above {floor:.2f} s: {slow_others} of {len(other)} ({blame.where(service)})"
-        + _untold(tied, lead=lead)
-    )
+    calls = {edge: row for edge, row in view.table.items() if edge[0] != edge[1]}
+    claim = since is not None and lead and view.told and cover(calls, service) >= COVER
+    text = f"latency: {view.text(service)}; calls of others at or above {floor:.2f} s: {slow_others} of {len(other)}"
+    share = blame.fit[service] / blame.fit[order[0]] * 0.9
     return Fact(
         "slow" if claim else "slow_peer",
         service,
@@ -196,8 +243,8 @@ def _peer_fact(blame: SlowEdges, order: Sequence[str], service: str, scale: tupl
         text,
         since,
         units=frozenset(gap.trace for gap in hits),
-        weight=1.0 if lead else blame.fit[service] / blame.fit[order[0]] * 0.9,
-        figures=figures_of(hits, blame, service),
+        weight=1.0 if lead else share * _EXPLAINED if view.sender else share,
+        figures=figures_of(view.window, hits, blame, service, view.table) | view.inferred(service),
     )
 
 

@@ -11,12 +11,14 @@ from logagent.analysis.lexicon import DURATION_FIELD
 from logagent.analysis.limits import ERROR
 from logagent.analysis.statistics import quantile
 from logagent.analysis.study import Study
+from logagent.fields import milliseconds
 
 SLOW_S = 1.0
 _POINTS = 5
 _SHARE = 0.1
 _TEXT = "text"
-_UNITS = {"ms": 1e-3, "millis": 1e-3, "us": 1e-6, "ns": 1e-9}
+_OUTER = 0.95
+"""What is left of a slow statement that is slower than the last one."""
 
 
 @dataclass(slots=True)
@@ -37,7 +39,10 @@ def slow_numbers(study: Study) -> list[Fact]:
         if len(series.values) >= _POINTS and study.window.severity[series.template] < ERROR
     ]
     rows.sort(key=lambda series: -quantile(series.values, 0.95))
-    return [fact for series in rows if (fact := _fact(study, series)) is not None]
+    found = [fact for series in rows if (fact := _fact(study, series)) is not None]
+    for fact in found[:-1]:
+        fact.weight *= _OUTER  # where equally many are slow, the fastest of them is what the others wait for
+    return found
 
 
 def _series(study: Study) -> list[_Series]:
@@ -62,8 +67,7 @@ def _durations(event: Event, span: float | None) -> Iterator[tuple[str, float]]:
 @lru_cache(maxsize=1024)
 def _unit(field: str) -> float:
     """Seconds of one unit of a field that holds a duration, 0 for any other field."""
-    hit = DURATION_FIELD.search(field)
-    return _UNITS.get((hit[1] or "ms").lower(), 1.0) if hit else 0.0
+    return (milliseconds(field, 1.0) or 0.0) / 1000 if DURATION_FIELD.search(field) else 0.0
 
 
 def _fact(study: Study, series: _Series) -> Fact | None:
@@ -93,6 +97,8 @@ def _fact(study: Study, series: _Series) -> Fact | None:
             "p50": p50,
             "n": number,
             "share": share,
+            "field": series.name if series.name != _TEXT else None,
+            "unit": _unit(series.name),
             "last": slow[-1].time,
             "lines": [worst.message],
         },

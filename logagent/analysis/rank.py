@@ -71,7 +71,7 @@ def rank(study: Study, facts: Sequence[Fact]) -> list[Suspect]:
         if before is None or value > before[0]:
             kept[fact.service][kind] = (value, fact)
     suspects = {service: _suspect(service, rows.values(), facts) for service, rows in kept.items()}
-    _add_blame(suspects, facts)
+    _add_blame(study, suspects, facts)
     return sorted(suspects.values(), key=lambda suspect: (-suspect.score, suspect.service))
 
 
@@ -121,14 +121,15 @@ def _suspect(service: str, rows: Iterable[tuple[float, Fact]], facts: Sequence[F
     return Suspect(service, best + _SIDE * rest, kept)
 
 
-def _add_blame(suspects: dict[str, Suspect], facts: Sequence[Fact]) -> None:
-    """Raise the services that errors of others name."""
+def _add_blame(study: Study, suspects: dict[str, Suspect], facts: Sequence[Fact]) -> None:
+    """Raise the services that errors of others name, and note all that name them, with a fact about it or without."""
     callers: defaultdict[str, set[str]] = defaultdict(set)
     for fact in facts:
         for named in fact.blames:
             callers[named].add(fact.service)
+    naming = study.naming if callers else {}
     for named, who in callers.items():
         suspect = suspects.setdefault(named, Suspect(named, 0.0))
         if not any(fact.kind in ("unreachable", "undiscovered") for fact in suspect.facts):
             suspect.score += BLAMED * min(2, len(who))
-        suspect.notes.append(f"named by errors of {', '.join(sorted(who))}")
+        suspect.notes.append(f"named by errors of {', '.join(sorted(who | naming.get(named, set())))}")

@@ -22,7 +22,12 @@ _DUE = 10
 
 
 def silent_services(study: Study) -> list[Fact]:
-    """Services whose lines end long before the window does, while the rest goes on; never claimed alone."""
+    """Services whose lines end long before the window does, while the rest goes on; never claimed alone.
+
+    None where the logs are separate captures: where one of these ends says nothing of its services.
+    """
+    if study.captures:
+        return []
     window = study.window
     weights = [0.0, *accumulate(study.tested_weights)]
     found = []

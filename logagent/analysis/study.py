@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from logagent.analysis.captures import OPENING_S, Capture, separate
 from logagent.analysis.facts import Event
 from logagent.analysis.lexicon import durations
 from logagent.analysis.limits import EDGE, ERROR, EVEN
@@ -14,6 +15,7 @@ from logagent.analysis.window import BUCKETS, Window
 
 _PROBES = 8
 _READ = 2000
+_NAMING = 50
 _MESSAGE_CHARS = 400
 
 
@@ -112,6 +114,31 @@ class Study:
         severity = self.window.severity
         bad = {template for template, value in severity.items() if value >= ERROR}
         return [event for event in self.window.events if event.template in bad]
+
+    @cached_property
+    def captures(self) -> list[Capture]:
+        """Stretches of the source that have no service in common; empty where it is all one."""
+        times = self._times
+        return separate({service: (own[0], own[-1], len(own)) for service, own in times.items()})
+
+    def opens(self, time: float) -> bool:
+        """Whether a capture begins shortly before."""
+        return any(one.start <= time <= one.start + OPENING_S for one in self.captures)
+
+    @cached_property
+    def naming(self) -> dict[str, set[str]]:
+        """Who names a service in its errors, of the span asked about; a frequent error is read in part."""
+        begin = self.asked[0] if self.asked else self.window.start
+        rows: defaultdict[tuple[int, str], list[Event]] = defaultdict(list)
+        for event in self.errors:
+            if event.time >= begin:
+                rows[event.template, event.service].append(event)
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for (_, service), events in rows.items():
+            for event in events[:: max(1, len(events) // _NAMING)]:
+                for named in self.window.blames(event)[0]:
+                    found[named].add(service)
+        return dict(found)
 
     def events_of(self, service: str) -> list[Event]:
         """The events of a service, oldest first; empty for an unknown one."""

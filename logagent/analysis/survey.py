@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from logagent.analysis import figures
+from logagent.analysis.captures import Capture
 from logagent.analysis.changes import changed_settings
 from logagent.analysis.episodes import error_episodes, needles, steady_errors
 from logagent.analysis.facts import Conclusion, Event, Fact
@@ -30,6 +31,8 @@ class Survey:
     window: Window
     facts: list[Fact]
     conclusion: Conclusion
+    captures: list[Capture]
+    """Parts of the logs that have no service and no time in common; empty where they are all one."""
 
 
 def survey(  # noqa: PLR0913  # the questions one can ask about events
@@ -59,7 +62,7 @@ def survey(  # noqa: PLR0913  # the questions one can ask about events
     view = Window(events, catalogue, trace_events=trace_events, keep_traces=use_traces)
     study = Study(view, Question(alert, reach, window, exact))
     facts = [fact for fact in _facts(study) if _concerns(study, fact)]
-    return Survey(view, facts, decide(study, facts, changed_settings(study)))
+    return Survey(view, facts, decide(study, facts, changed_settings(study)), study.captures)
 
 
 def _facts(study: Study) -> list[Fact]:

@@ -134,6 +134,8 @@ def _name_mechanism(study: Study, conclusion: Conclusion, top: Suspect) -> None:
     main = mechanism_of(catalogue, top.facts)
     conclusion.entity = top.service
     if main is None:
+        found = (figures.word(fact, "inferred") for fact in top.facts)
+        conclusion.mechanism = next((name for name in found if name in catalogue.inferred), None)
         return
     conclusion.mechanism = figures.word(main, "id")
     conclusion.entity = figures.word(main, "entity") or top.service

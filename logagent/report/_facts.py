@@ -15,6 +15,7 @@ from logagent.diagnosis import (
 )
 from logagent.report._style import Style, Tone
 from logagent.report._text import cited, clean, kilo, number, percent, rounded, seconds
+from logagent.times import delay
 
 Cited = tuple[str, list[str]]
 """A sentence and the evidence ids that it rests on."""
@@ -93,6 +94,8 @@ def impact(diagnosis: Diagnosis, style: Style) -> list[Cited]:
     """How bad, with denominators: the failing share first, then who; the prose of the summary where no figure is."""
     measures = diagnosis.impact or {}
     first = _failing(measures, style)
+    if (slow := _slow(measures, style)) is not None:
+        return [slow, first] if first is not None and _any_failing(measures) else [slow]
     if first is None or not _any_failing(measures):
         return [cited(clean(diagnosis.summary.what_is_happening))]
     parts, ids = [], []
@@ -125,6 +128,24 @@ def _failing(measures: dict[str, ImpactMeasure], style: Style) -> Cited | None:
     return style.say("impact.events", part=part, before=number(events.baseline)), events.evidence
 
 
+def _slow(measures: dict[str, ImpactMeasure], style: Style) -> Cited | None:
+    """How slow, where that is the trouble: failing events then come second."""
+    latency, calls = measures.get("latency"), measures.get("slow_calls")
+    if latency is None or latency.value is None:
+        return None
+    known = calls is not None and calls.value is not None
+    key = ("slow" if known else "slower") + ("" if latency.baseline is not None else "_only")
+    values = {"name": clean(latency.field or ""), "now": delay(latency.value), "before": delay(latency.baseline or 0)}
+    if calls is not None and calls.value is not None:
+        values |= {"slow": number(calls.value), "calls": _whole(calls)}
+    return style.say(f"impact.{key}", **values), latency.evidence
+
+
+def _whole(measure: ImpactMeasure) -> str:
+    """`27` of `of 27 services`."""
+    return "".join(char for char in measure.unit or "" if char.isdigit() or char == ",")
+
+
 def _any_failing(measures: dict[str, ImpactMeasure]) -> bool:
     return any(one.value for key, one in measures.items() if key in {"events", "error_ratio"})
 
@@ -142,7 +163,7 @@ def _who(key: str, measure: ImpactMeasure, style: Style) -> str:
     shown = _approximate(measure, style)
     if key == "users":
         return style.say("impact.users", n=shown)
-    whole = "".join(char for char in measure.unit or "" if char.isdigit() or char == ",")
+    whole = _whole(measure)
     return style.say(f"impact.{key}" if whole else f"impact.{key}_only", n=shown, whole=whole)
 
 

@@ -125,6 +125,15 @@ def parse_duration(text: str) -> timedelta:
         raise _unreadable(text) from error
 
 
+def delay(seconds: float) -> str:
+    """How long a call takes, in words of any language.
+
+    >>> delay(0.0034), delay(1.0072)
+    ('3 ms', '1.01 s')
+    """
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.0f} ms"
+
+
 def parse_window_words(question: str, now: datetime, zone: tzinfo) -> TimeWindow | None:
     """Find the window that a question speaks of: `between 2 and 3 last night`, `since 14:05`, `最近半小时`.
 

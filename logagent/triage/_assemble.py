@@ -31,17 +31,16 @@ from logagent.diagnosis import (
 )
 from logagent.evidence import Ledger
 from logagent.logs import instant, iso
-from logagent.triage._digest import families_seen
+from logagent.triage._checks import checks_of
 from logagent.triage._findings import Findings, PatternFinding
-from logagent.triage._hypotheses import Words
+from logagent.triage._hypotheses import Words, suspect_of
+from logagent.triage._latency import slowness
 from logagent.triage._quality import data_quality
 from logagent.triage._statements import Clean, evidence_out
 from logagent.verify import Judgement
 
 PATTERNS = 20
 LABEL = 160
-_FAILING_SHARE = 0.01
-"""Share of failing events that is no small one."""
 CITED = 6.0
 """Priority from which a pattern is the ground of a fact."""
 
@@ -80,7 +79,7 @@ def assemble(
     """One Diagnosis. Evidence is listed only where something cites it."""
     words, clean = say
     patterns = [_pattern(findings, one, clean) for one in shown_patterns(findings)]
-    checks = _checks(findings, words)
+    checks = checks_of(findings, words)
     onset = _onset(findings, words)
     changes = _changes(findings, words, clean)
     used = _used(findings, story, patterns, checks, changes)
@@ -97,7 +96,7 @@ def assemble(
         confidence=confidence(judgement, story, words),
         summary=story.summary,
         onset=onset,
-        impact=_impact(findings),
+        impact=_impact(findings, judgement.outcome, story),
         timeline=_timeline(findings, onset, changes),
         patterns=patterns,
         blast_radius=_blast(findings, clean),
@@ -162,7 +161,7 @@ def _onset(findings: Findings, words: Words) -> Onset | None:
     )
 
 
-def _impact(findings: Findings) -> dict[str, ImpactMeasure]:
+def _impact(findings: Findings, outcome: OutcomeName, story: Story) -> dict[str, ImpactMeasure]:
     volume, row = findings.volume, [findings.volume_row] if findings.volume_row else []
     before = bool(findings.good)
     out = {
@@ -182,6 +181,20 @@ def _impact(findings: Findings) -> dict[str, ImpactMeasure]:
         out["users"] = ImpactMeasure(value=volume.users_failing, unit="users", approximate=True, field="user.id")
     else:
         out["users"] = ImpactMeasure(value=None, reason_missing="no user.id field")
+    return out if outcome == "no_anomaly" else out | _slow_calls(findings, story)
+
+
+def _slow_calls(findings: Findings, story: Story) -> dict[str, ImpactMeasure]:
+    """How slow, and how many calls, where that is what the leading hypothesis is about."""
+    service = story.hypotheses[0].entity.get("service.name", "") if story.hypotheses else ""
+    slow = slowness(findings, suspect_of(findings, service))
+    if slow is None:
+        return {}
+    row = [slow.row] if slow.row else []
+    before = round(slow.before, 6) if slow.before is not None else None
+    out = {"latency": ImpactMeasure(value=round(slow.now, 6), baseline=before, unit="s", field=slow.name, evidence=row)}
+    if slow.calls:
+        out["slow_calls"] = ImpactMeasure(value=slow.slow, unit=f"of {slow.calls} calls", evidence=row)
     return out
 
 
@@ -295,57 +308,6 @@ def _changes(findings: Findings, words: Words, clean: Clean) -> list[ChangeEvent
             )
         )
     return out
-
-
-def _checks(findings: Findings, words: Words) -> list[Check]:
-    """Volume, errors, latency, silence, changes, then each family of mechanisms (ux.md 3.1)."""
-    fields = findings.description.fields
-    kinds = {fact.kind for suspect in findings.conclusion.ranking for fact in suspect.facts}
-    row = [findings.volume_row] if findings.volume_row else []
-    possible = findings.failing is not None
-    failing = findings.anomalous or bool(findings.anomalous_services) or _fails_more(findings)
-    errors = Check(
-        name=words.say("check.errors"),
-        result="not_possible" if not possible else "signal" if failing else "no_signal",
-        detail=None if possible else words.say("check.not_possible_severity"),
-        evidence=row if failing else [],
-    )
-    timed = bool(fields.roles.get("duration") or fields.roles.get("trace_id"))
-    slow = any(kind.startswith("slow") for kind in kinds)
-    latency = Check(
-        name=words.say("check.latency"),
-        result="signal" if slow else "no_signal" if timed else "not_possible",
-        detail=None if timed or slow else words.say("check.not_possible_duration"),
-    )
-    named = bool(fields.roles.get("service"))
-    silence = Check(
-        name=words.say("check.silence"),
-        result="signal" if "silent" in kinds else "no_signal" if named else "not_possible",
-        detail=None if named else words.say("check.not_possible_service"),
-    )
-    changed = Check(name=words.say("check.changes"), result="signal" if findings.conclusion.changes else "no_signal")
-    return [errors, latency, silence, changed, *_families(findings)]
-
-
-def _fails_more(findings: Findings) -> bool:
-    """Whether the share of failing events is no small one, and not the usual one."""
-    volume = findings.volume
-    return (volume.ratio or 0.0) >= _FAILING_SHARE and (volume.ratio or 0.0) > 2 * (volume.ratio_before or 0.0)
-
-
-def _families(findings: Findings) -> list[Check]:
-    seen = families_seen(findings)
-    window = findings.analysis.window
-    every = dict.fromkeys(e.family for e in window.catalogue.entries.values() if e.kind == "mechanism")
-    rows = {p.mechanism.split(".")[0]: p.evidence for p in reversed(findings.patterns) if p.mechanism and p.strong}
-    return [
-        Check(
-            name=family,
-            result="signal" if family in seen else "no_signal",
-            evidence=[rows[family]] if family in seen and rows.get(family) else [],
-        )
-        for family in every
-    ]
 
 
 def _used(

@@ -309,6 +309,8 @@ class TroubleQuestion:
     services: tuple[str, ...]
     span: TimeWindow
     symptom: str
+    more: Sequence[Measure] = ()
+    """Anything else to be asked at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +322,8 @@ class Trouble:
     """Oldest first."""
     shares: tuple[int, ...]
     """(failing, all) requests of the symptom service for the bad stretch, then for each good one."""
+    more: tuple[int | datetime | None, ...] = ()
+    """Answers to what else was asked."""
 
 
 def count_trouble(store: LogStore, findings: Findings, asked: TroubleQuestion) -> Trouble:
@@ -335,15 +339,19 @@ def count_trouble(store: LogStore, findings: Findings, asked: TroubleQuestion) -
         whole = conjunction(Phrase("service", asked.symptom), findings.requests)
         for stretch in (findings.bad, *findings.good):
             measures += [Measure(scope.query(conjunction(whole, bad), stretch)), Measure(scope.query(whole, stretch))]
-    if not measures:
+    if not measures and not asked.more:
         return Trouble(None, (), ())
-    answer = store.count(measures)
+    answer = store.count([*measures, *asked.more])
     findings.completeness.append(answer.completeness)
     values = [one.value for one in answer.values]
+    more, values = tuple(values[len(measures) :]), values[: len(measures)]
     lead = values.pop(0) if asked.lead is not None else None
     seen = [(v, s) for v, s in zip(values, services, strict=False) if isinstance(v, datetime)]
     return Trouble(
-        lead if isinstance(lead, datetime) else None, tuple(sorted(seen)), tuple(map(_int, values[len(services) :]))
+        lead if isinstance(lead, datetime) else None,
+        tuple(sorted(seen)),
+        tuple(map(_int, values[len(services) :])),
+        more,
     )
 
 

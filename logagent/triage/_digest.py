@@ -3,6 +3,8 @@
 Log text in it is masked before it is cut; the loop masks and frames the whole once more.
 """
 
+import math
+import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
@@ -14,8 +16,12 @@ from logagent.triage._findings import Findings, PatternFinding
 Clean = Callable[[str], str]
 CHARS_PER_TOKEN = 4
 SAMPLE = 240
-FILL_TOKENS = 2_500
-"""Rows that tell nothing are added up to here only."""
+FACT, FACTS = 400, 3
+END = 80
+"""Characters of the first and the last line of a flow."""
+SERVICES = 4
+FILL_TOKENS, FILL_CHANGED = 1_000, 1_400
+"""Rows of quiet lines are added up to here only: those as frequent as ever, and those that came or went."""
 WORTH = 1.0
 CHANGED = 2.0
 TURNED = 1.0
@@ -24,6 +30,8 @@ FEWEST, CHANCE = 4, 0.02
 EARLY, LATE = "only early", "only late"
 LIFT = 2.0
 BARS = "▁▂▃▄▅▆▇█"
+EMPTY = re.compile(r"\.{12,}")
+"""Empty buckets in a row that are counted and not drawn."""
 
 
 def render_digest(findings: Findings, budget: int = 6_000, clean: Clean = str) -> str:
@@ -64,7 +72,16 @@ def _scope(findings: Findings) -> Iterator[str]:
     partial = "" if worst.complete else " INCOMPLETE"
     lag = f", lag p95 {description.lag_seconds:.0f} s" if description.lag_seconds else ""
     shards = f"{worst.shards_successful}/{worst.shards_total} shards{partial}{lag}"
-    yield f"DATA   {shards}, {cover or 'no roles known'}{sampled}"
+    yield f"DATA   {shards}, {cover or 'no roles known'}{sampled}{_captures(findings)}"
+
+
+def _captures(findings: Findings) -> str:
+    """Parts of the logs that have no service and no time in common: nothing follows from what one of them lacks."""
+    parts = []
+    for one in findings.analysis.captures:
+        ends = [_clock(instant(at), findings.scope.window) for at in (one.start, one.end)]
+        parts.append(f"{', '.join(one.services[:SERVICES])} only {'..'.join(ends)}")
+    return f" | separate captures? {'; '.join(parts)}: no common time, compare nothing across" if parts else ""
 
 
 def _trouble(findings: Findings, clean: Clean) -> Iterator[str]:
@@ -107,39 +124,47 @@ def _band(points: list[Point]) -> str:
 
 def _bars(points: list[Point]) -> str:
     top = max((p.count for p in points), default=0)
-    return "".join(BARS[min(7, int(8 * p.count / (top + 1e-9)))] if p.count else "." for p in points)
+    bars = "".join(BARS[min(7, int(8 * p.count / (top + 1e-9)))] if p.count else "." for p in points)
+    return EMPTY.sub(lambda run: f"({len(run[0])} empty)", bars)
 
 
 def _suspects(findings: Findings, clean: Clean) -> Iterator[str]:
     conclusion = findings.conclusion
     if not conclusion.ranking:
         return
-    yield f"SUSPECTS by rule (verdict {conclusion.verdict}: {clean(conclusion.reason)[:200]})"
+    said = any(conclusion.reason == fact.text for fact in conclusion.ranking[0].facts[:FACTS])
+    yield f"SUSPECTS by rule (verdict {conclusion.verdict}{'' if said else f': {clean(conclusion.reason)[:200]}'})"
     for place, suspect in enumerate(conclusion.ranking[:4], 1):
         notes = f" ({'; '.join(suspect.notes[:2])})" if suspect.notes else ""
         yield f"  {place}. {suspect.service} score {suspect.score:.1f}{notes}"
-        for fact in suspect.facts[:3]:
+        for fact in suspect.facts[:FACTS]:
             yield f"     {findings.row_of(fact) or '-'} {_fact(fact, clean)}"
 
 
 def _fact(fact: Fact, clean: Clean) -> str:
     since = f" since {iso(instant(fact.onset[1]))}" if fact.onset else ""
-    return f"{fact.kind}: {clean(fact.text)[:300]}{since}"
+    return f"{fact.kind}: {clean(fact.text)[:FACT]}{since}"
 
 
 def _pattern_rows(findings: Findings, room: int, clean: Clean) -> tuple[list[str], int]:
     rows: list[str] = []
     used = 0
-    compared = bool(findings.good)
+    compared = bool(findings.good or findings.analysis.captures)
     turns = {pattern.id: "" if compared else _turn(findings, pattern) for pattern in findings.patterns}
     for pattern in sorted(findings.patterns, key=lambda p: -(_weight(p) + (TURNED if turns[p.id] else 0.0))):
         line = _pattern_line(findings, pattern, clean, turns[pattern.id])
-        quiet = pattern.priority < WORTH and pattern.change == "steady" and not turns[pattern.id]
-        if used + len(line) + 1 > room or (quiet and used > FILL_TOKENS * CHARS_PER_TOKEN):
+        if used + len(line) + 1 > min(room, _room(pattern, turned=bool(turns[pattern.id])) * CHARS_PER_TOKEN):
             continue
         rows.append(line)
         used += len(line) + 1
     return rows, len(rows)
+
+
+def _room(pattern: PatternFinding, *, turned: bool) -> float:
+    """Tokens up to which a row is added."""
+    if pattern.change == "steady" and not turned:
+        return FILL_TOKENS if pattern.quiet or pattern.priority < WORTH else math.inf
+    return FILL_CHANGED if pattern.quiet else math.inf
 
 
 def _turn(findings: Findings, pattern: PatternFinding) -> str:
@@ -176,14 +201,31 @@ def _pattern_line(findings: Findings, pattern: PatternFinding, clean: Clean, tur
     mark = f" | {pattern.mechanism}{' strong' if pattern.strong else ''}" if pattern.mechanism else ""
     ends = [_clock(at, findings.bad) for at in (pattern.first, pattern.last) if at]
     when = "..".join(dict.fromkeys(ends)) or "-"
-    sample = " ".join(clean(pattern.sample.message if pattern.sample else pattern.template).split())
-    cut = f" (+{len(sample) - SAMPLE} chars)" if len(sample) > SAMPLE else ""
+    text = _text(pattern, clean)
     note = f" {{{clean(pattern.note)}}}" if pattern.note else ""
     change, before = (pattern.change, f"{pattern.baseline_count:,}") if findings.good else (turn or "seen", "-")
     return (
         f"{pattern.evidence}  {change} {pattern.count:,} | {before} | {when} | "
-        f'{services} {pattern.levels}{mark} | "{sample[:SAMPLE]}"{cut}{note}'
+        f"{services} {pattern.levels}{mark} | {text}{note}"
     )
+
+
+def _text(pattern: PatternFinding, clean: Clean) -> str:
+    """A real line; of a flow its size and its two ends."""
+    sample = pattern.sample.message if pattern.sample else pattern.template
+    if pattern.flow is None:
+        return _quoted(sample, SAMPLE, clean)
+    flow = pattern.flow
+    others = [name for name in flow.services if name not in pattern.services]
+    more = f" (and {', '.join(others[:SERVICES])}{' ...' if others[SERVICES:] else ''})" if others else ""
+    ends = f"{_quoted(sample, END, clean)} to {_quoted(flow.last.message, END, clean)}"
+    runs = f"{flow.runs:,} runs" if flow.runs > 1 else "1 run"
+    return f"flow of {flow.kinds} kinds of lines{more}, {runs}, from {ends}"
+
+
+def _quoted(message: str, limit: int, clean: Clean) -> str:
+    text = " ".join(clean(message).split())
+    return f'"{text[:limit]}"' + (f" (+{len(text) - limit} chars)" if len(text) > limit else "")
 
 
 def _clock(at: datetime, window: TimeWindow) -> str:
@@ -210,15 +252,16 @@ def _where(findings: Findings) -> Iterator[str]:
 
 def _absent(findings: Findings) -> Iterator[str]:
     entries = findings.analysis.window.catalogue.entries
-    shown = {entries[p.mechanism].family for p in findings.patterns if p.mechanism in entries}
-    families = families_seen(findings) | shown
+    families = families_seen(findings)
     every = dict.fromkeys(e.family for e in entries.values() if e.kind == "mechanism")
     absent = [name for name in every if name not in families]
     if absent:
-        yield f"ABSENT no line of: {', '.join(absent)} ({len(absent)} mechanism families checked)"
+        yield f"ABSENT no line of: {', '.join(absent)}; a silent fault writes none"
 
 
 def families_seen(findings: Findings) -> set[str]:
-    """Mechanism families of which a line occurs in the events that were read."""
-    hits = findings.analysis.window.hits.values()
-    return {hit.family for hit in hits if hit is not None and not hit.weak}
+    """Mechanism families of which a line occurs in the events that were read, or a pattern that is shown."""
+    window = findings.analysis.window
+    entries = window.catalogue.entries
+    shown = {entries[p.mechanism].family for p in findings.patterns if p.mechanism in entries}
+    return shown | {hit.family for hit in window.hits.values() if hit is not None and not hit.weak}

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from logagent.analysis.facts import Conclusion, Fact
+from logagent.analysis.flows import Flow
 from logagent.analysis.survey import Survey
 from logagent.diagnosis import BlastRadius, Change, Timeline
 from logagent.logs import Completeness, LogRecord, TimeWindow
@@ -45,6 +46,10 @@ class PatternFinding:
     evidence: str = ""
     exact: bool = True
     """Its query finds its lines and no others."""
+    quiet: bool = False
+    """Its lines say nothing by themselves."""
+    flow: Flow | None = None
+    """It stands for all kinds of lines that always come with it."""
 
     @property
     def service(self) -> str:

@@ -5,16 +5,22 @@ from dataclasses import replace
 from datetime import timedelta
 
 from logagent.analysis.facts import Fact
+from logagent.analysis.figures import seen
 from logagent.evidence import Claim, Figure
 from logagent.logs import TimeWindow, instant, iso
 from logagent.query import Exists, Phrase, conjunction, to_text
+from logagent.stores._base import Measure
 from logagent.triage import _counting as counting
 from logagent.triage._deployment import find_deployment
-from logagent.triage._findings import FactRow, Findings, PatternFinding, Symptom, Volume
+from logagent.triage._fact_rows import fact_questions, pattern_of, write_fact_rows
+from logagent.triage._findings import Findings, PatternFinding, Symptom, Volume
+from logagent.triage._hypotheses import CLAIMABLE
 from logagent.triage._run import Run
 from logagent.triage._summary import symptom_of
 
 LIFT, HALF = 2.0, 0.5
+_SLOW = frozenset({"slow", "slow_shift", "slow_endpoint", "slow_peer", "slow_hint", "slow_number"})
+_TROUBLE = (CLAIMABLE - _SLOW) | {"relay", "stops", "silent"}
 LEAD = timedelta(seconds=10)
 """First trouble is looked for from this long before the onset: background failures of earlier do not count."""
 
@@ -24,13 +30,13 @@ def write_rows(run: Run, findings: Findings) -> None:
     findings.volume_row = _volume_row(run, findings)
     for pattern in findings.patterns:
         pattern.evidence = _pattern_row(run, findings, pattern)
-    _trouble_rows(run, findings)
+    questions = fact_questions(run, findings)
+    trouble = _trouble_rows(run, findings, [measure for one in questions for measure in one.measures])
     _blast_rows(run, findings)
     _change_rows(run, findings)
     _deployment_row(run, findings)
-    for suspect in findings.conclusion.ranking[:5]:
-        for fact in suspect.facts[:6]:
-            findings.facts.append(FactRow(fact, _fact_row(run, findings, fact)))
+    write_fact_rows(run, findings, questions, trouble.more)
+    findings.onset_row = findings.onset_row or _slow_row(findings)
     onset = findings.conclusion.onset
     run.report("onset", iso(instant(onset[1])) if onset else "none")
     dimensions = [
@@ -91,14 +97,24 @@ def _pattern_row(run: Run, findings: Findings, pattern: PatternFinding) -> str:
     return row.id
 
 
-def _trouble_rows(run: Run, findings: Findings) -> None:
-    """First line of the pattern that the leading fact rests on, order of first trouble, share of the symptom."""
+def _slow_row(findings: Findings) -> str:
+    """The row whose lines show the first slow step, where a slow step dates the onset."""
+    ranking = findings.conclusion.ranking
+    slow = [fact for fact in ranking[0].facts if seen(fact) and fact.onset] if ranking else []
+    return findings.row_of(slow[0]) if slow and slow[0].onset == findings.conclusion.onset else ""
+
+
+def _trouble_rows(run: Run, findings: Findings, more: list[Measure]) -> counting.Trouble:
+    """First line of the pattern that the leading fact rests on, order of first trouble, share of the symptom.
+
+    `more` is asked in the same request.
+    """
     lead = _leading_pattern(findings)
     lead_span = TimeWindow(run.span.start, findings.bad.end)
     span = _trouble_span(findings)
     suspect = findings.conclusion.ranking[0].service if findings.conclusion.ranking else ""
     symptom = symptom_of(findings, suspect) if findings.anomalous_services else ""
-    asked = counting.TroubleQuestion(lead.node if lead else None, lead_span, _troubled(findings), span, symptom)
+    asked = counting.TroubleQuestion(lead.node if lead else None, lead_span, _troubled(findings), span, symptom, more)
     trouble = counting.count_trouble(run.store, findings, asked)
     if lead is not None and trouble.lead_first is not None:
         row = run.ledger.add(
@@ -118,6 +134,7 @@ def _trouble_rows(run: Run, findings: Findings) -> None:
         row = run.ledger.add(Claim("sequence", service, query, value=iso(first), service=service))
         findings.first_trouble.append((first, service, row.id))
     _symptom_row(run, findings, symptom, trouble.shares)
+    return trouble
 
 
 def _leading_pattern(findings: Findings) -> PatternFinding | None:
@@ -131,12 +148,21 @@ def _leading_pattern(findings: Findings) -> PatternFinding | None:
 
 
 def _troubled(findings: Findings) -> tuple[str, ...]:
-    """Services that fail more than usual, or are suspected."""
+    """Services that fail more than usual, or of which a fact says that something broke; what is slow fails nothing."""
     if findings.failing is None or not findings.good:
         return ()
-    names = [*findings.anomalous_services, *(s.service for s in findings.conclusion.ranking[:4])]
+    ranked = (s.service for s in findings.conclusion.ranking[:4] if any(_breaks(findings, f) for f in s.facts))
+    names = [*findings.anomalous_services, *ranked]
     known = set(findings.analysis.window.services)
     return tuple(name for name in dict.fromkeys(names) if name in known)[:8]
+
+
+def _breaks(findings: Findings, fact: Fact) -> bool:
+    """Whether a fact tells of failures that were not there all the time."""
+    if fact.kind in _TROUBLE:
+        return True
+    pattern = pattern_of(findings, fact) if fact.kind not in _SLOW else None
+    return pattern is not None and pattern.change in {"new", "spiking", "rising"}
 
 
 def _trouble_span(findings: Findings) -> TimeWindow:
@@ -231,42 +257,3 @@ def _deployment_row(run: Run, findings: Findings) -> None:
         )
     )
     findings.deployment = replace(found, row=row.id)
-
-
-def _fact_row(run: Run, findings: Findings, fact: Fact) -> str:
-    """The pattern row that shows a fact; else a row of the documents it was read from."""
-    templates = _templates_of(fact)
-    for pattern in findings.patterns:
-        if templates & set(pattern.templates):
-            return pattern.evidence
-    window = findings.analysis.window
-    records = [
-        event.record
-        for template in sorted(templates)
-        for index in window.by_template.get(template, [])[:2]
-        if (event := window.events[index]).record is not None
-    ]
-    if not records:
-        return ""
-    row = run.ledger.add(
-        Claim(
-            "sample",
-            fact.text[:200],
-            run.query(Phrase("service", fact.service), findings.bad, Figure("documents")),
-            value=len(records[:3]),
-            samples=tuple(records[:3]),
-            service=fact.service,
-        )
-    )
-    return row.id
-
-
-def _templates_of(fact: Fact) -> set[int]:
-    found = {fact.template} if fact.template is not None else set()
-    more = fact.figures.get("templates", ())
-    if isinstance(more, list | tuple):
-        found.update(more)
-    for key in ("a", "b"):
-        if isinstance(value := fact.figures.get(key), int):
-            found.add(value)
-    return found

@@ -4,6 +4,7 @@ import re
 
 from logagent.analysis.digest_rows import PatternRow, pattern_rows
 from logagent.analysis.facts import Event
+from logagent.analysis.flows import Flow, fold
 from logagent.analysis.pattern_query import pattern_node
 from logagent.analysis.redact import Redactor
 from logagent.analysis.sanitise import sanitise
@@ -34,18 +35,18 @@ def select_patterns(findings: Findings) -> list[PatternFinding]:
     Some places are kept for quiet lines that are new or no longer come, which loud steady ones would take.
     """
     window = findings.analysis.window
-    rows = list(pattern_rows(window, findings.analysis.facts, findings.bad.start.timestamp()))
+    rows = fold(window, list(pattern_rows(window, findings.analysis.facts, findings.bad.start.timestamp())))
     most = MOST if findings.material.complete else MOST_OF_MANY
-    late = [row for row in rows[most:] if findings.good and _came_or_went(row)][:KEPT]
+    late = [pair for pair in rows[most:] if findings.good and _came_or_went(pair[0])][:KEPT]
     chosen = [*rows[: most - len(late)], *late]
-    return [_finding(findings, row, f"P{place}") for place, row in enumerate(chosen, 1)]
+    return [_finding(findings, row, flow, f"P{place}") for place, (row, flow) in enumerate(chosen, 1)]
 
 
 def _came_or_went(row: PatternRow) -> bool:
     return (not row.after and row.before >= ENOUGH) or (not row.before and row.after > 0)
 
 
-def _finding(findings: Findings, row: PatternRow, name: str) -> PatternFinding:
+def _finding(findings: Findings, row: PatternRow, flow: Flow | None, name: str) -> PatternFinding:
     window = findings.analysis.window
     hit = window.hits.get(row.templates[0])
     return PatternFinding(
@@ -68,6 +69,8 @@ def _finding(findings: Findings, row: PatternRow, name: str) -> PatternFinding:
         note=row.note,
         sample=row.sample.record,
         templates=row.templates,
+        quiet=row.quiet,
+        flow=flow,
     )
 
 

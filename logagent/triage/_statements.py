@@ -97,6 +97,8 @@ def _statement(row: Evidence, findings: Findings, words: Words, clean: Clean) ->
 
 def _rate(row: Evidence, findings: Findings, words: Words, _text: str) -> str:
     volume, symptom = findings.volume, findings.symptom
+    if row.id != findings.volume_row and (symptom is None or row.id != symptom.row):
+        return words.say("evidence.slow", service=row.service, share=percent(row.value))
     requests = volume.unit == "requests"
     part = volume.failing_requests if requests else volume.failing
     whole = volume.requests if requests else volume.events
@@ -122,6 +124,8 @@ def _count(row: Evidence, _findings: Findings, words: Words, text: str) -> str:
 
 def _absence(row: Evidence, _findings: Findings, words: Words, text: str) -> str:
     before = f"{row.baseline_value:,}" if isinstance(row.baseline_value, int | float) else "-"
+    if not text:
+        return words.say("evidence.silent", service=row.service, before=before)
     return words.say("evidence.absence", service=row.service, template=text, before=before)
 
 

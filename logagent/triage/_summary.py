@@ -5,6 +5,7 @@ from logagent.diagnosis import Hypothesis, OutcomeName, Summary
 from logagent.logs import instant, iso
 from logagent.triage._findings import Findings, PatternFinding
 from logagent.triage._hypotheses import Words, fact_words, mechanism_of, rows_of
+from logagent.triage._latency import slowness
 from logagent.triage._statements import percent
 
 HEADLINE = 120
@@ -23,7 +24,7 @@ def summary(findings: Findings, words: Words, outcome: OutcomeName, leading: Hyp
     suspect = _suspect(findings, leading)
     return Summary(
         headline=fit(_headline(findings, words, outcome, suspect), HEADLINE),
-        what_is_happening=_what(findings, words, suspect),
+        what_is_happening=_what(findings, words, None if outcome == "no_anomaly" else suspect),
         probable_cause=leading.statement if caused and leading is not None else None,
         recommended_next=step or None,
         strongest_lead=_lead(findings, words, suspect, leading) if outcome == "inconclusive" and suspect else None,
@@ -50,6 +51,8 @@ def symptom_of(findings: Findings, suspect: str) -> str:
 def impact_words(findings: Findings, words: Words, suspect: Suspect | None) -> str:
     """How bad, in a few words without a claim."""
     volume = findings.volume
+    if (slow := slowness(findings, suspect)) is not None:
+        return slow.words(words)
     kinds = {fact.kind for fact in suspect.facts[:2]} if suspect else set()
     ratio, before = volume.ratio, volume.ratio_before
     if findings.symptom is not None:
@@ -65,9 +68,7 @@ def impact_words(findings: Findings, words: Words, suspect: Suspect | None) -> s
         )
     if "silent" in kinds and suspect is not None:
         return words.say("impact.silent", suspect=suspect.service)
-    if kinds & {"slow", "slow_shift", "slow_endpoint", "slow_number", "slow_peer"}:
-        return words.say("impact.slower")
-    return words.say("impact.none")
+    return words.say("impact.slower" if any(kind.startswith("slow") for kind in kinds) else "impact.none")
 
 
 def changed_pattern(findings: Findings, suspect: Suspect | None) -> PatternFinding | None:
@@ -85,18 +86,25 @@ def _share_words(words: Words, ratio: float) -> str:
 
 
 def _headline(findings: Findings, words: Words, outcome: OutcomeName, suspect: Suspect | None) -> str:
-    impact = impact_words(findings, words, suspect)
     if outcome == "no_anomaly":
         return words.say("headline.no_anomaly", scope=scope_words(findings))
+    impact = impact_words(findings, words, suspect)
     if outcome == "insufficient_data":
         return words.say(
             "headline.insufficient",
             why=words.say("reason.data_incomplete" if not findings.worst.complete else "reason.no_means"),
         )
-    if outcome == "inconclusive" or suspect is None:
-        if suspect is None:
-            return words.say("headline.inconclusive", impact=impact)
-        return words.say("headline.inconclusive_lead", impact=impact, suspect=suspect.service)
+    if suspect is None:
+        return words.say("headline.inconclusive", impact=impact)
+    slow = "slow" if slowness(findings, suspect) is not None else ""
+    if outcome == "inconclusive":
+        return words.say(f"headline.{slow or 'inconclusive'}_lead", impact=impact, suspect=suspect.service)
+    if slow and mechanism_of(findings, suspect) not in findings.analysis.window.catalogue.entries:
+        return words.say("headline.slow", impact=impact, suspect=suspect.service)
+    return _cause(findings, words, outcome, suspect, impact)
+
+
+def _cause(findings: Findings, words: Words, outcome: OutcomeName, suspect: Suspect, impact: str) -> str:
     title = words.titles.get(mechanism_of(findings, suspect), "") or fact_words(words, suspect)
     title = title.split(" (", 1)[0].split("（", 1)[0]
     title = title[:1].lower() + title[1:] if title[1:2].islower() else title
@@ -116,6 +124,14 @@ def scope_words(findings: Findings) -> str:
 
 
 def _what(findings: Findings, words: Words, suspect: Suspect | None) -> str:
+    text = _what_fails(findings, words, suspect)
+    slow = slowness(findings, suspect)
+    if slow is None:
+        return text
+    return f"{words.say('what.slow', suspect=slow.service, impact=slow.words(words), row=slow.row)} {text}"
+
+
+def _what_fails(findings: Findings, words: Words, suspect: Suspect | None) -> str:
     volume, symptom = findings.volume, findings.symptom
     requests, row = volume.unit == "requests", findings.volume_row
     part = volume.failing_requests if requests else volume.failing

@@ -1,5 +1,8 @@
 """The survey: a fixed number of coarse questions, bad stretch against good, every row an Evidence with its query."""
 
+from collections.abc import Sequence
+
+from logagent.analysis.captures import Capture
 from logagent.analysis.pattern_query import failing_node
 from logagent.analysis.sanitise import looks_like_instructions
 from logagent.analysis.survey import survey as analyse
@@ -77,11 +80,27 @@ def _analyse(run: Run, material: Material, span: TimeWindow) -> Findings:
         cut = instant(onset[1])
         if window.start < cut < window.end:
             bad, good = TimeWindow(cut, window.end), (TimeWindow(window.start, cut),)
+    good = _comparable(result.captures, bad, good)
     findings = Findings(run.scope, run.description, run.baseline, material, result, bad, tuple(good), focus=run.focus)
     levels = run.description.fields.levels
     findings.levels_known = any(levels.get(one) for one in (Severity.WARN, Severity.ERROR, Severity.FATAL))
     findings.suspicious = sum(1 for event in material.events if looks_like_instructions(event.message))
     return findings
+
+
+def _comparable(captures: Sequence[Capture], bad: TimeWindow, good: Sequence[TimeWindow]) -> tuple[TimeWindow, ...]:
+    """The good stretches as far as they lie in a capture that also has lines in the bad one."""
+    start, end = bad.start.timestamp(), bad.end.timestamp()
+    shared = [one for one in captures if one.overlaps(start, end)]
+    if len(shared) == len(captures):
+        return tuple(good)
+    cut = [
+        TimeWindow(max(one.start, instant(part.start)), min(one.end, instant(part.end)))
+        for one in good
+        for part in shared
+        if part.overlaps(one.start.timestamp(), one.end.timestamp())
+    ]
+    return tuple(one for one in cut if one.start < one.end)
 
 
 def _patterns(run: Run, findings: Findings) -> str:

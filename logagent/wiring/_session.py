@@ -258,7 +258,8 @@ class Session:
         grade(hypotheses, judgement, claimed=ground.claimed)
         if judgement.outcome == "no_anomaly":
             hypotheses = []
-        steps = next_steps(findings, hypotheses, self.words, resources.actions(), judgement.outcome, self.options)
+        judged = (judgement.outcome, self.created_at)
+        steps = next_steps(findings, hypotheses, self.words, resources.actions(), judged, self.options)
         leading = hypotheses[0] if hypotheses else None
         made = summary(findings, self.words, judgement.outcome, leading, steps[0].purpose if steps else "")
         story = compose(made, steps, hypotheses, judgement, told, self.clean)

@@ -1,6 +1,7 @@
 """Next steps: read-only actions of the catalogue that fit the leading mechanism, then the lines themselves."""
 
 import shlex
+from datetime import datetime, timedelta
 
 from logagent.analysis.actions import ActionCatalogue
 from logagent.analysis.facts import UNNAMED
@@ -11,6 +12,11 @@ from logagent.settings import RunOptions
 from logagent.triage import Findings, Words, suspect_of
 
 MOST = 3
+RECENT = "10m"
+_TO_SECOND = timedelta(microseconds=999_999)
+"""Commands name whole seconds: the window grows by less than one."""
+_STILL = timedelta(hours=1)
+"""How long after its end a window is recent enough to ask whether the trouble goes on."""
 
 
 def next_steps(
@@ -18,21 +24,23 @@ def next_steps(
     hypotheses: list[Hypothesis],
     words: Words,
     actions: ActionCatalogue,
-    outcome: OutcomeName,
+    judged: tuple[OutcomeName, datetime],
     options: RunOptions,
 ) -> list[NextStep]:
     """At most three steps. Commands come from the catalogue only; the last step reads the lines of the first row.
 
     Questions to the logs name the source of this run, so that they can be pasted; what came from standard input is
-    gone, and such a step is left in words.
+    gone, and such a step is left in words. `judged` is the outcome and when it was found: what ended long before is not
+    asked whether it goes on.
     """
+    outcome, clock = judged
     if outcome in {"no_anomaly", "insufficient_data"} or not hypotheses:
         return []
     leading = hypotheses[0]
     chosen = actions.choose(
         leading.mechanism_id or "",
         tuple(one.mechanism_id for one in hypotheses[1:] if one.mechanism_id),
-        _slots(findings, leading),
+        _slots(findings, leading, clock),
         words=_product_words(findings, leading),
         lang=words.texts.language,
         checks=_first_checks(findings, leading, words.texts.language),
@@ -86,16 +94,17 @@ def _first_checks(findings: Findings, leading: Hypothesis, language: str) -> tup
     return tuple(entry.first_checks.get(key) or entry.first_checks.get("en", ()))
 
 
-def _slots(findings: Findings, leading: Hypothesis) -> dict[str, str]:
+def _slots(findings: Findings, leading: Hypothesis, clock: datetime) -> dict[str, str]:
     """Values for the templates: platform fields of the suspect's own records, and what code made for this run."""
     service = leading.entity.get("service.name", "")
     named = "" if service == UNNAMED else service
     slots = {
         "service": named,
-        "since": iso(findings.bad.start),
-        "until": iso(findings.bad.end),
+        "since": iso(findings.bad.start.replace(microsecond=0)),
+        "until": iso((findings.bad.end + _TO_SECOND).replace(microsecond=0)),
         "query": to_text(Phrase("service", named)) if named else "",
         "index": next(iter(findings.scope.indices), ""),
+        "recent": RECENT if max(clock, findings.scope.now) - findings.bad.end <= _STILL else "",
     }
     suspect = suspect_of(findings, service)
     window = findings.analysis.window

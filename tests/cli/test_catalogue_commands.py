@@ -12,6 +12,7 @@ from logagent.analysis.actions import ActionCatalogue
 
 SPEC = tomllib.loads(resources.files("logagent.analysis").joinpath("actions.toml").read_text("utf-8"))
 VALUES = {
+    "recent": "10m",
     "service": "cart",
     "host": "node-3",
     "trace_id": "4bf92f3577b34da6",

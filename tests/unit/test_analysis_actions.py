@@ -46,6 +46,7 @@ GOOD = {
     "port": "5432",
     "database": "orders_v2",
     "topic": "orders.v1",
+    "recent": "10m",
 }
 HOSTILE = ["", " a", "a ", "-rf", "--help", "a;b", "a|b", "a&b", "a$b", "$(a)", "`a`", "a'b", "a\\b", "a\nb", "a\n", "a\x1bb",
            "../a", "é", "ａ", "a" * 400, "a{service}b"]  # fmt: skip
@@ -112,6 +113,11 @@ def test_without_a_mechanism_the_general_steps_are_left():
     assert [step.action for step in steps] == ["log.lines", "log.still", "log.wider"]
 
 
+def test_what_ended_long_ago_is_not_asked_whether_it_goes_on():
+    past = {name: value for name, value in GOOD.items() if name != "recent"}
+    assert [step.action for step in CATALOGUE.choose("", [], past, "")] == ["log.lines", "log.wider"]
+
+
 def test_an_action_without_a_value_is_left_out():
     steps = CATALOGUE.choose("memory.oom_kill", [], {"service": "cart"}, "")
     assert all(step.kind == "logagent" for step in steps)
@@ -120,7 +126,7 @@ def test_an_action_without_a_value_is_left_out():
 
 def test_checks_stand_in_where_no_command_of_the_mechanism_can_be_made():
     checks = ["Compare the dates", "Look at the store", "Ask"]
-    steps = CATALOGUE.choose("tls.cert_expired", [], {"service": "cart"}, "", checks=checks)
+    steps = CATALOGUE.choose("tls.cert_expired", [], {"service": "cart", "recent": "10m"}, "", checks=checks)
     assert [(step.purpose, step.kind, step.command) for step in steps[:2]] == [(c, "none", "") for c in checks[:2]]
     assert steps[2].action == "log.still"
     ready = CATALOGUE.choose("tls.cert_expired", [], GOOD, "", checks=checks)

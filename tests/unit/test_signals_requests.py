@@ -107,3 +107,13 @@ def test_without_trace_ids_a_statement_is_missed_by_its_partner() -> None:
     assert not found.window.traces
     gone = [fact for fact in found.facts if fact.kind in ("own_gone", "stops")]
     assert "price added" in {found.window.text(fact.template) for fact in gone if fact.template is not None}
+
+
+def test_a_step_that_fails_whenever_it_is_tried_says_so() -> None:
+    healthy = {f"t{i:04}" for i in range(0, 150, 5)}
+    kept = [row for row in Requests().make(random.Random(1)) if not (row.trace in healthy and row.service == "prices")]
+    found = ask(sort([*kept, *(other(row, "no such guest") for row in kept if row.message == "tariff asked for")]))
+    facts = [fact for one in found.conclusion.ranking for fact in one.facts if fact.kind == "steady_error"]
+    assert [fact.figures["attempts"] for fact in facts] == [(120, 120)]
+    assert '120 of 120 requests with "tariff asked for" fail' in facts[0].text
+    assert found.conclusion.verdict == "inconclusive"

@@ -1,0 +1,67 @@
+"""Slow calls in figures, where they are what the leading suspect is suspected for."""
+
+from dataclasses import dataclass
+
+from logagent.analysis.directions import WayFigure
+from logagent.analysis.facts import Fact, Suspect
+from logagent.analysis.figures import number
+from logagent.times import delay
+from logagent.triage._findings import Findings
+from logagent.triage._hypotheses import Words
+
+
+@dataclass(frozen=True, slots=True)
+class Slowness:
+    """Slow calls of a suspect; times in seconds."""
+
+    service: str
+    other: str
+    """Who is called or calls, "" for all of its calls or its own work."""
+    calling: bool
+    """Whether these are calls to `other`, else from it."""
+    slow: int
+    calls: int
+    """0 where only the times are known."""
+    now: float
+    before: float | None
+    row: str
+
+    @property
+    def name(self) -> str:
+        """Whose calls these are, and to or from whom."""
+        pair = (self.service, self.other) if self.calling else (self.other, self.service)
+        return " -> ".join(name for name in pair if name)
+
+    def words(self, words: Words) -> str:
+        """`14 of 14 calls to login are slow: 1.01 s, 3 ms before`."""
+        key = ("slow_calls" if self.calls else "slow_lines") + ("" if self.before is not None else "_only")
+        way = words.say("impact.to" if self.calling else "impact.from", other=self.other) if self.other else ""
+        values = {"slow": f"{self.slow:,}", "calls": f"{self.calls:,}", "way": way, "now": delay(self.now)}
+        return words.say(f"impact.{key}", before=delay(self.before or 0.0), **values)
+
+
+def slowness(findings: Findings, suspect: Suspect | None) -> Slowness | None:
+    """The slow calls of a suspect whose best fact is about them; None for any other suspect."""
+    fact = suspect.facts[0] if suspect is not None and suspect.facts else None
+    if fact is None or not fact.kind.startswith("slow"):
+        return None
+    if isinstance(way := fact.figures.get("way"), WayFigure):
+        return _of_way(fact, way, findings.row_of(fact))
+    shift, calls = fact.kind == "slow_shift", round(number(fact, "n"))
+    return Slowness(
+        service=fact.service,
+        other="",
+        calling=True,
+        slow=round(number(fact, "share") * calls),
+        calls=calls,
+        now=number(fact, "after") / 1000 if shift else number(fact, "p50"),
+        before=number(fact, "before") / 1000 if shift else None,
+        row=findings.row_of(fact),
+    )
+
+
+def _of_way(fact: Fact, way: WayFigure, row: str) -> Slowness:
+    calling = way.a == fact.service
+    other = "" if way.a == way.b else way.b if calling else way.a
+    times = (way.slow, way.calls, way.now, way.before)
+    return Slowness(fact.service, other, calling, *times, row)

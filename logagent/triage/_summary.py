@@ -160,9 +160,10 @@ def _what_fails(findings: Findings, words: Words, suspect: Suspect | None) -> st
 def _lead(findings: Findings, words: Words, suspect: Suspect, leading: Hypothesis | None) -> str:
     rows = " ".join(rows_of(findings, suspect)[:3])
     onset = findings.conclusion.onset
-    prove = words.say("lead.prove", suspect=suspect.service)
+    named = (leading.entity.get("service.name") if leading else "") or suspect.service
+    prove = words.say("lead.prove", suspect=named)
     if onset and findings.conclusion.onset_kind == "before_window":
-        prove = words.say("lead.ends", suspect=suspect.service, onset=iso(instant(onset[1])))
+        prove = words.say("lead.ends", suspect=named, onset=iso(instant(onset[1])))
     if not suspect.facts:
         said = leading.statement if leading else suspect.service
         return f"{said} {prove}"

@@ -45,9 +45,8 @@ class Told:
         return rule.model_copy(update=changes)
 
     def _other_lead(self, rule: Summary) -> str:
-        """The first hypothesis, where the lead by rule does not speak of its service: one report, one suspect."""
+        """The first hypothesis, where the lead by rule does not say it: the model may have ruled out what that names."""
         first = self.hypotheses[0] if self.hypotheses else None
-        service = first.entity.get("service.name", "") if first else ""
-        if first is None or not service or service in (rule.strongest_lead or ""):
+        if first is None or not first.entity.get("service.name") or first.statement in (rule.strongest_lead or ""):
             return ""
         return f"{first.statement} {' '.join(f'[{one}]' for one in first.supporting[:3])}"

@@ -24,8 +24,13 @@ def test_without_a_cause_the_first_hypothesis_of_the_model_is_the_lead() -> None
     assert told("booking").summary(RULE, OPEN).strongest_lead == "booking is starved. [E5] [E6]"
 
 
-def test_the_lead_by_rule_stays_where_it_speaks_of_the_same_service() -> None:
-    assert told("food-api").summary(RULE, OPEN).strongest_lead == RULE.strongest_lead
+def test_what_the_model_says_of_the_same_service_is_the_lead_as_it_may_have_ruled_out_what_the_rule_names() -> None:
+    assert told("food-api").summary(RULE, OPEN).strongest_lead == "food-api is starved. [E5] [E6]"
+
+
+def test_the_lead_by_rule_stays_where_it_says_the_same() -> None:
+    rule = RULE.model_copy(update={"strongest_lead": "food-api is starved. A line of it would prove it."})
+    assert told("food-api").summary(rule, OPEN).strongest_lead == rule.strongest_lead
 
 
 def test_a_hypothesis_without_a_service_does_not_replace_the_lead() -> None:

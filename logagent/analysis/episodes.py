@@ -263,7 +263,10 @@ def _steady(study: Study, template: int, events: Sequence[Event]) -> Fact:
 
 
 class Attempts(NamedTuple):
-    """Requests that reach the step before an error of the same service, and those of them in which the error comes."""
+    """Requests that reach the step before an error of the same service, and those of them in which the error comes.
+
+    Only requests that begin as the failing ones do: one step may serve several kinds, of which others are well.
+    """
 
     step: int
     failed: int
@@ -279,8 +282,10 @@ def _attempts(window: Window, template: int) -> Attempts | None:
     step, times = before.most_common(1)[0]
     if times < HIGH * len(places):
         return None
-    reached = {trace for trace, _ in window.first_places[step]}
-    return Attempts(step, len(reached & {trace for trace, _ in places}), len(reached))
+    failing = {trace for trace, _ in places}
+    kinds = {window.entry(trace) for trace in failing}
+    reached = {trace for trace, _ in window.first_places[step] if window.entry(trace) in kinds}
+    return Attempts(step, len(reached & failing), len(reached))
 
 
 def _step_before(window: Window, trace: str, place: int) -> int | None:

@@ -1,6 +1,7 @@
 """Faults in traced requests: left-out steps, errors, delays, and a callee that is gone; healthy traffic is left alone."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -117,3 +118,16 @@ def test_a_step_that_fails_whenever_it_is_tried_says_so() -> None:
     assert [fact.figures["attempts"] for fact in facts] == [(120, 120)]
     assert '120 of 120 requests with "tariff asked for" fail' in facts[0].text
     assert found.conclusion.verdict == "inconclusive"
+
+
+def test_requests_of_another_kind_that_share_the_step_are_not_counted() -> None:
+    """A second kind of request asks for the tariff too, and is well: the first kind still fails each time."""
+    first = Requests().make(random.Random(1))
+    others = [replace(row, trace=f"x{row.trace}") for row in first]
+    for row in others:
+        if row.message == "request accepted":
+            row.message, row.callsite = "report asked for", "gate.Report#9"
+    wrong = [other(row, "no such guest") for row in first if row.message == "tariff asked for"]
+    found = ask(sort([*first, *others, *wrong]))
+    facts = [fact for one in found.conclusion.ranking for fact in one.facts if fact.kind == "steady_error"]
+    assert [fact.figures["attempts"] for fact in facts] == [(150, 150)]

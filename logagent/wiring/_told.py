@@ -45,7 +45,7 @@ class Told:
         return rule.model_copy(update=changes)
 
     def _other_lead(self, rule: Summary) -> str:
-        """The first hypothesis, where the lead by rule does not say it: what that names the model may have ruled out."""
+        """The first hypothesis, where the lead by rule does not say it: the model may have ruled that one out."""
         first = self.hypotheses[0] if self.hypotheses else None
         if first is None or not first.entity.get("service.name") or first.statement in (rule.strongest_lead or ""):
             return ""

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from logagent.logs import Bucket, TimeWindow, instant
-from logagent.stores._base import Measure
 from logagent.stores._es_compile import Clause
 from logagent.stores._es_fields import ClusterFields
 
@@ -18,7 +17,6 @@ MOST_COUNTS = 900
 """Of one request."""
 ALL_BUCKETS = 50_000
 """Of one request; search.max_buckets is 65,535."""
-_PRECISE_DISTINCT = 3_000
 
 
 def sorting(fields: ClusterFields, order: Literal["newest", "oldest"]) -> list[dict[str, Any]]:
@@ -63,20 +61,6 @@ def filled(aggregation: Mapping[str, Any] | None, starts: Sequence[int]) -> tupl
     """The buckets of an answer at all starts, 0 where there were none."""
     counts = {int(one["key"]) // 1_000: int(one["doc_count"]) for one in (aggregation or {}).get("buckets") or ()}
     return tuple(Bucket(instant(start), counts.get(start, 0)) for start in starts)
-
-
-def measuring(measure: Measure, clause: Clause, fields: ClusterFields) -> dict[str, Any]:
-    """The aggregation that answers one measure."""
-    aggregation: dict[str, Any] = {"filter": clause}
-    if measure.op in {"first", "last"}:
-        aggregation["aggs"] = {"at": {"min" if measure.op == "first" else "max": {"field": fields.time}}}
-    if measure.op == "distinct":
-        aggregation["aggs"] = {
-            f"n{number}": {"cardinality": {"field": choice.exact, "precision_threshold": _PRECISE_DISTINCT}}
-            for number, choice in enumerate(fields.choices(measure.field))
-            if choice.exact
-        }
-    return aggregation
 
 
 def hull(windows: Sequence[TimeWindow]) -> TimeWindow:

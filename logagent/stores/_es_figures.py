@@ -7,8 +7,8 @@ from typing import Any
 
 from logagent.errors import StoreQueryError
 from logagent.fields import FieldChoice
-from logagent.logs import Completeness, LogRecord, TermCount, TimeWindow, instant
-from logagent.query import Exists, LogQuery, Not, Phrase, conjunction
+from logagent.logs import Completeness, LogRecord, TermCount, TimeWindow
+from logagent.query import Exists, LogQuery, Node, Not, Phrase, conjunction
 from logagent.stores._base import (
     PAGE_LIMIT,
     FieldCounts,
@@ -27,16 +27,14 @@ from logagent.stores._es_bodies import (
     bucket_starts,
     filled,
     histogram,
-    hull,
-    measuring,
 )
 from logagent.stores._es_compile import Clause, in_window
 from logagent.stores._es_fields import ClusterFields
+from logagent.stores._es_measures import MeasurePlan
 from logagent.stores._es_reading import Reading, Search
 from logagent.stores._es_records import as_text
 
 _MOST_VALUES = 50
-_PRECISE_DISTINCT = 3_000
 _HIDDEN_SHARE = 0.05
 """From this share of values too long for the index on, the list is called approximate."""
 
@@ -47,6 +45,8 @@ class Figures:
 
     fields: ClusterFields
     clause: Callable[[LogQuery], Clause]
+    matching: Callable[[Node, TimeWindow], Clause]
+    """A node without its window."""
     send: Search
     reading: Reading
 
@@ -114,19 +114,11 @@ class Figures:
         for indices, numbers in groups.items():
             for first in range(0, len(numbers), each):
                 part = numbers[first : first + each]
-                answer = self.send("figures", self._measure_body([measures[one] for one in part]), indices)
+                plan = MeasurePlan([measures[one] for one in part], self.matching, self.fields)
+                answer = self.send("figures", plan.body(), indices)
                 seen.append(completeness_of(answer))
-                for place, number in enumerate(part):
-                    values[number] = _measured(measures[number], _aggregation(answer, f"m{place}"))
+                values.update(zip(part, plan.read(answer), strict=True))
         return MeasuredSet(tuple(values[number] for number in range(len(measures))), merged(seen))
-
-    def _measure_body(self, measures: Sequence[Measure]) -> dict[str, Any]:
-        aggs = {
-            f"m{number}": measuring(measure, self.clause(measure.query), self.fields)
-            for number, measure in enumerate(measures)
-        }
-        whole = hull([measure.query.window for measure in measures])
-        return {"size": 0, "track_total_hits": False, "query": in_window(self.fields.time, whole), "aggs": aggs}
 
     def _check(self, measure: Measure) -> None:
         if measure.op == "distinct" and self.fields.choices(measure.field) and not self._exact(measure.field):
@@ -267,13 +259,3 @@ def _field_counts(name: str, parts: Sequence[Mapping[str, Any]], size: int, miss
         or hidden > _HIDDEN_SHARE * total
         or any(int(part.get("doc_count_error_upper_bound", 0)) > 0 for part in parts),
     )
-
-
-def _measured(measure: Measure, aggregation: Mapping[str, Any]) -> Measured:
-    if measure.op == "count":
-        return Measured(int(aggregation.get("doc_count", 0)))
-    if measure.op == "distinct":
-        parts = [int(part.get("value", 0)) for key, part in aggregation.items() if key.startswith("n")]
-        return Measured(sum(parts), approximate=sum(parts) > _PRECISE_DISTINCT or len(parts) > 1)
-    value = (aggregation.get("at") or {}).get("value")
-    return Measured(instant(value / 1_000) if isinstance(value, int | float) else None)

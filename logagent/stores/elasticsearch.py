@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from logagent.errors import NoData
 from logagent.logs import LogRecord, RecordId, TimeWindow
-from logagent.query import All, LogQuery
+from logagent.query import All, LogQuery, Node
 from logagent.stores._base import (
     PAGE_LIMIT,
     SEARCH_LIMIT,
@@ -149,11 +149,15 @@ class ElasticsearchStore:
         return Reading(self._known().fields, self._clause, self._search, self._indices)
 
     def _figures(self) -> Figures:
-        return Figures(self._known().fields, self._clause, self._search, self._reading())
+        return Figures(self._known().fields, self._clause, self._matching, self._search, self._reading())
 
     def _clause(self, query: LogQuery) -> Clause:
         known = self._known()
         return Compiler(known.fields, lambda: self._may_scan(query)).query(query)
+
+    def _matching(self, node: Node, window: TimeWindow) -> Clause:
+        query = LogQuery(window, node)
+        return Compiler(self._known().fields, lambda: self._may_scan(query)).node(node)
 
     def _may_scan(self, query: LogQuery) -> bool:
         """Whether a word may be looked for by reading every value of a keyword: at most 1,000,000 events."""

@@ -6,6 +6,7 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Any, Literal
 
+from logagent.fields import FieldChoice
 from logagent.logs import Bucket, TimeWindow, instant
 from logagent.stores._es_compile import Clause
 from logagent.stores._es_fields import ClusterFields
@@ -15,6 +16,7 @@ MOST_BUCKETS = 500
 MOST_FILTERS = 100
 MOST_COUNTS = 900
 """Of one request."""
+_GOLDEN = 0.618
 ALL_BUCKETS = 50_000
 """Of one request; search.max_buckets is 65,535."""
 
@@ -73,3 +75,22 @@ def slices_of(window: TimeWindow, count: int) -> list[TimeWindow]:
     step = timedelta(seconds=window.seconds / count)
     ends = [window.start + step * number for number in range(count)] + [window.end]
     return [TimeWindow(start, max(start, end)) for start, end in pairwise(ends)]
+
+
+def piece_of(window: TimeWindow, share: float, place: int) -> TimeWindow:
+    """A part of a window of that share; pieces of neighbours begin at odd offsets, not all on the hour.
+
+    >>> day = TimeWindow(instant(0), instant(86_400))
+    >>> piece_of(day, 0.25, 1).seconds == day.seconds / 4 and piece_of(day, 3.0, 1) == day
+    True
+    """
+    if share >= 1:
+        return window
+    start = window.start + timedelta(seconds=window.seconds * (1 - share) * (_GOLDEN * (place + 1) % 1))
+    return TimeWindow(start, start + timedelta(seconds=window.seconds * share))
+
+
+def trace_terms(choices: Sequence[FieldChoice], size: int) -> dict[str, Any]:
+    """The first ids in the order of the ids themselves, which has nothing to do with what happened."""
+    order = {"size": size, "order": {"_key": "asc"}, "execution_hint": "map"}
+    return {f"ids{place}": {"terms": {"field": choice.exact, **order}} for place, choice in enumerate(choices)}

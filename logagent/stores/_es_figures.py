@@ -81,7 +81,7 @@ class Figures:
             for number in range(len(part)):
                 found = (buckets.get(f"q{number}") or {}).get("time")
                 series.append(Series(f"q{first + number}", filled(found, starts)))
-        return Timeline(interval_seconds, tuple(series), merged(seen))
+        return Timeline(interval_seconds, tuple(series), completeness=merged(seen))
 
     def top_values(
         self, query: LogQuery, fields: Sequence[str], *, size: int, baseline: TimeWindow | None
@@ -132,21 +132,39 @@ class Figures:
         return list(choices) if choices and all(choice.exact for choice in choices) else []
 
     def _split(self, query: LogQuery, seconds: int, split: str, size: int) -> Timeline:
+        choices = self._exact(split)
+        if len(choices) == 1 and not self.fields.parent(choices[0].name):
+            timeline = self._split_at_once(query, seconds, choices[0].exact, size)
+            if timeline is not None:
+                return timeline
+        return self._split_by_name(query, seconds, split, size)
+
+    def _split_at_once(self, query: LogQuery, seconds: int, exact: str, size: int) -> Timeline | None:
+        """Values with their buckets in one request; None where shards may have left out some of a value."""
+        starts = bucket_starts(query.window, seconds)
+        by_time = {"time": histogram(self.fields.time, seconds)}
+        most = min(size, _MOST_VALUES)
+        terms = {"field": exact, "size": most, "shard_size": max(100, 5 * most)}
+        aggs = {**by_time, "value": {"terms": terms, "aggs": by_time}}
+        body = {"size": 0, "track_total_hits": False, "query": self.clause(query), "aggs": aggs}
+        answer = self.send("counts over time by value", body, query.indices)
+        values = _aggregation(answer, "value")
+        if int(values.get("doc_count_error_upper_bound", 0)) > 0:
+            return None
+        buckets = sorted(values.get("buckets") or (), key=lambda one: (-int(one["doc_count"]), key_of(one)))
+        series = tuple(Series(key_of(one), filled(one.get("time"), starts)) for one in buckets)
+        whole = Series("", filled(_aggregation(answer, "time"), starts))
+        return Timeline(seconds, series, whole, completeness_of(answer))
+
+    def _split_by_name(self, query: LogQuery, seconds: int, split: str, size: int) -> Timeline:
+        """The most frequent values first, then the buckets of each by a query of its own."""
         top = self.top_values(query, [split], size=min(size, _MOST_VALUES), baseline=None)
         names = [count.value for count in top.fields[0].values]
-        if not names:
-            return Timeline(seconds, (), top.completeness)
-        starts = bucket_starts(query.window, seconds)
-        parts = [replace(query, node=conjunction(query.node, Phrase(split, name))) for name in names]
-        found: list[Series] = []
-        seen = [top.completeness]
-        each = max(1, min(MOST_FILTERS, ALL_BUCKETS // max(1, len(starts))))
-        for first in range(0, len(parts), each):
-            timeline = self.count_over_time(parts[first : first + each], interval_seconds=seconds, split="", size=size)
-            seen.append(timeline.completeness)
-            found += timeline.series
+        parts = [query, *(replace(query, node=conjunction(query.node, Phrase(split, name))) for name in names)]
+        timeline = self.count_over_time(parts, interval_seconds=seconds, split="", size=size)
+        whole, *found = timeline.series
         series = tuple(Series(name, one.buckets) for name, one in zip(names, found, strict=True))
-        return Timeline(seconds, series, merged(seen))
+        return Timeline(seconds, series, whole, merged([top.completeness, timeline.completeness]))
 
     def _terms(
         self, query: LogQuery, names: Sequence[str], size: int, seen: list[Completeness]

@@ -6,11 +6,11 @@ from typing import Any, Literal, Protocol
 
 from logagent.errors import StoreQueryError
 from logagent.fields import FieldChoice
-from logagent.logs import LogRecord, RecordId, WeightedRecord
+from logagent.logs import Completeness, LogRecord, RecordId, WeightedRecord
 from logagent.query import LogQuery
 from logagent.stores._base import PAGE_LIMIT, SEARCH_LIMIT, Sample, ScanPage, SearchPage
 from logagent.stores._es_answers import completeness_of, hits_of, merged, total_of
-from logagent.stores._es_bodies import documents, slices_of, sorting
+from logagent.stores._es_bodies import documents, piece_of, slices_of, sorting, trace_terms
 from logagent.stores._es_compile import Clause, all_of, any_of, in_window
 from logagent.stores._es_fields import ClusterFields
 from logagent.stores._es_records import record_of
@@ -19,6 +19,10 @@ _UNCOUNTED = 10_000
 """Up to so many matches are counted where an exact total is not asked for."""
 _SHRINK = 8
 _MOST_TERMS = 50
+_LINES_OF_ID = 60
+"""Lines that are looked at for each trace id that is wanted."""
+_MORE = 10
+"""So many times the lines, where those held too few ids."""
 
 
 class Search(Protocol):
@@ -116,11 +120,9 @@ class Reading:
         choices = [choice for choice in self.fields.choices("trace_id") if choice.exact]
         if not choices:
             return ScanPage((), None)
-        answer = self.send("trace ids by time", self._trace_body(query, choices, slices, ids), query.indices)
-        seen = [completeness_of(answer)]
-        values = _keys(answer, len(choices))[:ids]
+        values, seen = self._trace_ids(query, choices, slices, ids)
         if not values:
-            return ScanPage((), None, seen[0])
+            return ScanPage((), None, merged(seen))
         by_id = any_of([{"terms": {choice.exact: values}} for choice in choices])
         clause = all_of([self.clause(query), by_id])
         records: list[LogRecord] = []
@@ -209,25 +211,49 @@ class Reading:
                 return list(hit["sort"])
         return None
 
-    def _trace_body(self, query: LogQuery, choices: Sequence[FieldChoice], slices: int, ids: int) -> dict[str, Any]:
-        """Ids of each slice in the order of the ids themselves, which has nothing to do with what happened."""
-        size = min(_MOST_TERMS, max(1, -(-ids // slices)))
-        order = {"size": size, "order": {"_key": "asc"}, "execution_hint": "map"}
-        parts = [in_window(self.fields.time, part) for part in slices_of(query.window, slices)]
-        aggs = {f"ids{place}": {"terms": {"field": choice.exact, **order}} for place, choice in enumerate(choices)}
-        return {
-            "size": 0,
-            "query": self.clause(query),
-            "aggs": {"slice": {"filters": {"filters": parts}, "aggs": aggs}},
-        }
+    def _trace_ids(
+        self, query: LogQuery, choices: Sequence[FieldChoice], slices: int, ids: int
+    ) -> tuple[list[str], list[Completeness]]:
+        """Ids by time, and what the answers say of themselves.
+
+        Reading the id of a line is dear, so of each slice only a piece with enough lines is looked at: larger ones
+        where those hold too few ids.
+        """
+        parts = slices_of(query.window, slices)
+        some = any_of([{"exists": {"field": choice.name}} for choice in choices])
+        lines = {"size": 0, "track_total_hits": False, "query": all_of([self.clause(query), some])}
+        by_time = {"slice": {"filters": {"filters": [in_window(self.fields.time, part) for part in parts]}}}
+        answer = self.send("lines with trace ids by time", {**lines, "aggs": by_time}, query.indices)
+        seen = [completeness_of(answer)]
+        counts = [int(bucket["doc_count"]) for bucket in _slices(answer)]
+        each = min(_MOST_TERMS, max(1, -(-ids // slices)))
+        aggs = trace_terms(choices, each)
+        values: list[str] = []
+        for most in (_LINES_OF_ID * each, _MORE * _LINES_OF_ID * each):
+            pieces = [
+                piece_of(part, most / max(1, count), place)
+                for place, (part, count) in enumerate(zip(parts, counts, strict=True))
+            ]
+            by_id = {
+                "slice": {"filters": {"filters": [in_window(self.fields.time, one) for one in pieces]}, "aggs": aggs}
+            }
+            answer = self.send("trace ids by time", {**lines, "aggs": by_id}, query.indices)
+            seen.append(completeness_of(answer))
+            values = _keys(answer, len(choices))[:ids]
+            if 2 * len(values) >= ids or max(counts, default=0) <= most:
+                break
+        return values, seen
+
+
+def _slices(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return list(((answer.get("aggregations") or {}).get("slice") or {}).get("buckets") or ())
 
 
 def _keys(answer: Mapping[str, Any], fields: int) -> list[str]:
     """Chosen ids, in turns from each slice, each once."""
-    aggregation = (answer.get("aggregations") or {}).get("slice") or {}
     columns = [
         [str(one["key"]) for one in part[f"ids{place}"]["buckets"]]
-        for part in aggregation.get("buckets") or ()
+        for part in _slices(answer)
         for place in range(fields)
     ]
     longest = max(map(len, columns), default=0)

@@ -176,17 +176,15 @@ def count_timeline(store: LogStore, findings: Findings) -> None:
     step = interval_for(span.seconds)
     node, focus = findings.failing, findings.focus_node
     query = findings.scope.query(conjunction(focus, node) if node is not None else focus, span)
-    whole = store.count_over_time([query], interval_seconds=step)
-    findings.completeness.append(whole.completeness)
+    split = "service" if node is not None and findings.description.fields.roles.get("service") else ""
+    answer = store.count_over_time([query], interval_seconds=step, split=split, size=20)
+    findings.completeness.append(answer.completeness)
     split_at = findings.bad.start
-    points, findings.anomalous = _points(whole.series[0], split_at, span, step)
+    whole, parts = (answer.whole, answer.series) if answer.whole is not None else (answer.series[0], ())
+    points, findings.anomalous = _points(whole, split_at, span, step)
     name = "failing events" if node is not None else "events"
     findings.timeline = Timeline(interval_seconds=step, unit=name, series=[SeriesOut(name=name, points=points)])
-    if node is None or not findings.description.fields.roles.get("service"):
-        return
-    parts = store.count_over_time([query], interval_seconds=step, split="service", size=20)
-    findings.completeness.append(parts.completeness)
-    for series in parts.series:
+    for series in parts:
         own, unusual = _points(series, split_at, span, step)
         if unusual:
             findings.anomalous_services.append(series.name)

@@ -232,7 +232,7 @@ class LogStore(Protocol):
         ...
 
     def count(self, measures: Sequence[Measure]) -> MeasuredSet:
-        """Many figures in as few round trips as possible: about 100 measures each, plain counts many more."""
+        """Many figures in as few round trips as possible: about 100 or 200 measures each, plain counts many more."""
         ...
 
     def fetch(self, ids: Iterable[RecordId]) -> dict[RecordId, LogRecord]:

@@ -14,8 +14,9 @@ from logagent.stores._es_fields import ClusterFields
 MOST_BUCKETS = 500
 """Of one series."""
 MOST_FILTERS = 100
+MOST_MEASURES = 200
 MOST_COUNTS = 900
-"""Of one request."""
+"""Of one request; counts alone are cheaper."""
 _GOLDEN = 0.618
 ALL_BUCKETS = 50_000
 """Of one request; search.max_buckets is 65,535."""

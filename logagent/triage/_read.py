@@ -1,6 +1,6 @@
 """Reading the events that the analysis works on: all of them where that is cheap, else a sample with its counts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from logagent.analysis.events import from_record
@@ -8,7 +8,8 @@ from logagent.analysis.facts import Event
 from logagent.analysis.mechanisms import Catalogue
 from logagent.logs import Completeness, LogRecord, Severity, TimeWindow, WeightedRecord
 from logagent.query import Level, Node, Or, Phrase, Range, Scope
-from logagent.stores._base import PAGE_LIMIT, LogStore, Measure, Sample
+from logagent.stores._base import PAGE_LIMIT, LogStore, Measure, Sample, ScanPage
+from logagent.triage._together import together
 
 READ_ALL = 20_000
 """Up to this many events all are read, and every figure is exact."""
@@ -56,23 +57,29 @@ def _read_all(store: LogStore, scope: Scope, span: TimeWindow, total: int) -> Ma
 
 
 def _read_sample(store: LogStore, scope: Scope, span: TimeWindow, total: int, catalogue: Catalogue) -> Material:
-    everything = store.sample(scope.query(window=span), limit=PAGE_LIMIT)
-    samples = [everything]
-    if not everything.exact:
-        loud = store.sample(scope.query(_loud(store), window=span), limit=WARN_PAGE)
-        samples = [loud, everything]
+    query = scope.query(window=span)
+    jobs: list[Callable[[], Sample | ScanPage]] = [
+        lambda: store.sample(query, limit=PAGE_LIMIT),
+        lambda: store.traces(query),
+    ]
+    if store.describe().backend != "embedded":  # which groups all events instead, the loud ones among them
+        loud = scope.query(_loud(store), window=span)
+        jobs.insert(0, lambda: store.sample(loud, limit=WARN_PAGE))
+    found = together(store, jobs)
+    samples = [one for one in found if isinstance(one, Sample)]
+    (traces,) = (one for one in found if isinstance(one, ScanPage))
+    exact = samples[-1].exact
     events = _weighted(samples)
-    if not everything.exact:
+    if not exact:
         events += _cue_hits(store, scope, span, catalogue, events)
         events.sort(key=lambda event: event.time)
-    traces = store.traces(scope.query(window=span))
     return Material(
         events,
         _events(traces.records) or None,
         total,
-        exact=everything.exact,
+        exact=exact,
         complete=False,
-        completeness=[*(one.completeness for one in samples), traces.completeness],
+        completeness=[one.completeness for one in found],
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from logagent.errors import StoreDenied, StoreQueryError, UsageError
 from logagent.fields import FieldMap, resolve
 from logagent.logs import Completeness, Severity
-from logagent.stores._base import Description
+from logagent.stores._base import Description, SourceInfo
 from logagent.stores._es_answers import completeness_of, hits_of, merged, total_of
 from logagent.stores._es_compile import stamp
 from logagent.stores._es_fields import DATES, ClusterFields, parents, types_fit
@@ -83,6 +83,8 @@ class Describer:
         self._now = now
         self._notes: list[str] = []
         self._seen: list[Completeness] = []
+        self._single = False
+        """All documents are in one index, whose ends are those of the scope."""
 
     def describe(self, url: str) -> Described:
         """All of it.
@@ -123,6 +125,7 @@ class Describer:
         if completeness_of(answer).shards_total == 0:
             raise no_index(self._indices, nearby(self._get))
         buckets = buckets_of(answer, "source")
+        self._single = len(buckets) == 1
         return [hit for bucket in buckets for hit in hits_of(bucket.get("docs") or {})]
 
     def _fitting(self, what: str, body: Callable[[int], Mapping[str, Any]], sizes: Sequence[int]) -> Mapping[str, Any]:
@@ -190,23 +193,18 @@ class Describer:
         """Coverage of candidates, values of levels, sources and strange times, in one request."""
         wanted = role_candidates(fields)
         levels = [name for name in names_of_role("severity", fields) if fields.exact.get(name, name)]
+        ends = {"first": {"min": {"field": time}}, "last": {"max": {"field": time}}}
         aggs: dict[str, Any] = {
-            "source": {
-                "terms": {"field": "_index", "size": _MOST_SOURCES},
-                "aggs": {"first": {"min": {"field": time}}, "last": {"max": {"field": time}}},
-            },
+            "source": {"terms": {"field": "_index", "size": _MOST_SOURCES}, "aggs": {} if self._single else ends},
             "future": {"filter": {"range": {time: {"gt": stamp(self._now), "format": "strict_date_optional_time"}}}},
             "untimed": {"missing": {"field": time}},
-            "sane": {
-                "filter": {
-                    "range": {time: {"lte": stamp(self._now + _ODD_AGE), "format": "strict_date_optional_time"}}
-                },
-                "aggs": {"last": {"max": {"field": time}}},
-            },
             "has": {"filters": {"filters": {name: exists_in(name, fields) for name in wanted}}},
         }
         for name in levels[:8]:
             aggs[f"level:{name}"] = {"terms": {"field": fields.exact.get(name, name), "size": _LEVEL_VALUES}}
+        if self._is_odd(newest.last):
+            sane = {"range": {time: {"lte": stamp(self._now + _ODD_AGE), "format": "strict_date_optional_time"}}}
+            aggs["sane"] = {"filter": sane, "aggs": {"last": {"max": {"field": time}}}}
         body: dict[str, Any] = {"size": 0, "track_total_hits": True, "aggs": aggs}
         if newest.total > _READ_ALL and newest.last is not None:
             since = min(newest.last, self._now) - timedelta(days=1)
@@ -237,7 +235,7 @@ class Describer:
         aggs = stats.get("aggregations") or {}
         future = int((aggs.get("future") or {}).get("doc_count", 0))
         last = newest.last
-        if last is not None and last > self._now + _ODD_AGE:
+        if self._is_odd(last):
             last = at_of((aggs.get("sane") or {}).get("last"))
         if newest.total > _READ_ALL:
             self._notes.append("Shares of fields were counted over the last day.")
@@ -246,7 +244,7 @@ class Describer:
         return Description(
             backend=server.backend,
             product=server.product,
-            sources=tuple(sources_of(buckets_of(stats, "source"))),
+            sources=tuple(self._sources(newest, stats)),
             fields=found,
             events=newest.total,
             first=newest.first,
@@ -257,6 +255,14 @@ class Describer:
             notes=tuple(self._notes),
             completeness=merged(self._seen),
         )
+
+    def _sources(self, newest: "_Newest", stats: Mapping[str, Any]) -> list[SourceInfo]:
+        found = sources_of(buckets_of(stats, "source"))
+        return [replace(one, first=newest.first, last=newest.last) for one in found] if self._single else found
+
+    def _is_odd(self, last: datetime | None) -> bool:
+        """Whether the newest event is of a time to come."""
+        return last is not None and last > self._now + _ODD_AGE
 
 
 @dataclass(frozen=True, slots=True)

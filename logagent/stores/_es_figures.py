@@ -8,7 +8,7 @@ from typing import Any
 from logagent.errors import StoreQueryError
 from logagent.fields import FieldChoice
 from logagent.logs import Completeness, LogRecord, TermCount, TimeWindow
-from logagent.query import Exists, LogQuery, Node, Not, Phrase, conjunction
+from logagent.query import All, Exists, LogQuery, Node, Not, Phrase, conjunction
 from logagent.stores._base import (
     PAGE_LIMIT,
     FieldCounts,
@@ -50,6 +50,8 @@ class Figures:
     """A node without its window."""
     send: Search
     reading: Reading
+    many: bool = False
+    """The scope holds so many events that going through all of them is felt."""
 
     def count_over_time(self, queries: Sequence[LogQuery], *, interval_seconds: int, split: str, size: int) -> Timeline:
         """One series a query; with `split` one a value."""
@@ -113,8 +115,10 @@ class Figures:
             groups.setdefault(measure.query.indices, []).append(number)
         each = MOST_COUNTS if all(measure.op == "count" for measure in measures) else MOST_MEASURES
         for indices, numbers in groups.items():
-            for first in range(0, len(numbers), each):
-                part = numbers[first : first + each]
+            alone = [number for number in numbers if self.many and _alone(measures[number])]
+            rest = [number for number in numbers if number not in alone]
+            parts = [rest[first : first + each] for first in range(0, len(rest), each)]
+            for part in [*parts, *([number] for number in alone)]:
                 plan = MeasurePlan([measures[one] for one in part], self.matching, self.fields)
                 answer = self.send("figures", plan.body(), indices)
                 seen.append(completeness_of(answer))
@@ -246,6 +250,11 @@ class Figures:
             )
             for place, row in enumerate(rows)
         ]
+
+
+def _alone(measure: Measure) -> bool:
+    """Whether a server that is asked for nothing else passes over events with a value that it has seen."""
+    return measure.op == "distinct" and measure.query.node == All()
 
 
 def _aggregation(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:

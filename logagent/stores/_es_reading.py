@@ -19,7 +19,7 @@ _UNCOUNTED = 10_000
 """Up to so many matches are counted where an exact total is not asked for."""
 _SHRINK = 8
 _MOST_TERMS = 50
-_LINES_OF_ID = 60
+_LINES_OF_ID = 30
 """Lines that are looked at for each trace id that is wanted."""
 _MORE = 10
 """So many times the lines, where those held too few ids."""

@@ -37,6 +37,8 @@ from logagent.stores._transport import Access, ReadOnlyTransport
 _BODY_TIMEOUT = "15s"
 _SCAN_LIMIT = 1_000_000
 """Most events whose keyword-only messages are read for a word."""
+_MANY = 200_000
+"""Events from which different values are counted by requests of their own."""
 _KEPT = "took,timed_out,terminated_early,_shards,_clusters,hits,aggregations,error,status"
 
 
@@ -149,7 +151,9 @@ class ElasticsearchStore:
         return Reading(self._known().fields, self._clause, self._search, self._indices)
 
     def _figures(self) -> Figures:
-        return Figures(self._known().fields, self._clause, self._matching, self._search, self._reading())
+        known = self._known()
+        many = known.description.events > _MANY
+        return Figures(known.fields, self._clause, self._matching, self._search, self._reading(), many)
 
     def _clause(self, query: LogQuery) -> Clause:
         known = self._known()

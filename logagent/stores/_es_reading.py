@@ -23,6 +23,8 @@ _LINES_OF_ID = 30
 """Lines that are looked at for each trace id that is wanted."""
 _MORE = 10
 """So many times the lines, where those held too few ids."""
+_WHOLE = 100_000
+"""Up to so many lines all of them, then."""
 
 
 class Search(Protocol):
@@ -229,7 +231,8 @@ class Reading:
         each = min(_MOST_TERMS, max(1, -(-ids // slices)))
         aggs = trace_terms(choices, each)
         values: list[str] = []
-        for most in (_LINES_OF_ID * each, _MORE * _LINES_OF_ID * each):
+        few = _LINES_OF_ID * each
+        for most in (few, max(counts, default=0) if sum(counts) <= _WHOLE else _MORE * few):
             pieces = [
                 piece_of(part, most / max(1, count), place)
                 for place, (part, count) in enumerate(zip(parts, counts, strict=True))

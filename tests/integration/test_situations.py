@@ -541,6 +541,29 @@ def test_a_source_without_levels_has_errors_by_a_rule_that_is_said(node: Server,
         assert any("No level field" in note for note in store.describe().notes)
 
 
+@pytest.mark.parametrize("spread", [1.0, 0.002], ids=["even", "in bursts"])
+def test_ids_of_traces_are_found_without_reading_all_lines(node: Server, prefix: str, spread: float) -> None:
+    """A piece of each slice is read; where the lines of a slice come in a burst beside it, more is."""
+    node.create(f"{prefix}a", mappings={"properties": {"@timestamp": {"type": "date"}, "trace.id": KEYWORD}})
+    slices, lines = 4, 1_200
+    length = HOUR.seconds / slices
+    times = [length * n + length * spread * m / lines for n in range(slices) for m in range(lines)]
+    node.load(f"{prefix}a", [line(time, f"m {n}", **{"trace.id": f"t{n // 3:05}"}) for n, time in enumerate(times)])
+    with opened(node, f"{prefix}*") as store:
+        store.describe()
+        before = store.usage.requests
+        records = store.traces(query(), slices=slices, ids=12).records
+        assert store.usage.requests - before <= 4
+    found = {record.trace_id for record in records}
+    assert 6 <= len(found) <= 12
+    assert len(records) == 3 * len(found)
+    if spread == 1.0:
+        assert (
+            len({int((record.timestamp - START).total_seconds() // length) for record in records if record.timestamp})
+            == slices
+        )
+
+
 def test_describing_takes_few_requests_and_the_second_time_none(node: Server, prefix: str) -> None:
     for day in range(5):
         node.load(f"{prefix}2026.11.{26 + day}", [line(day, f"day {day}")])

@@ -102,6 +102,8 @@ class Timeline:
 
     interval_seconds: int
     series: tuple[Series, ...]
+    whole: Series | None = None
+    """With a split: all matches, whatever their value."""
     completeness: Completeness = Completeness()
 
 
@@ -217,7 +219,8 @@ class LogStore(Protocol):
     ) -> Timeline:
         """Counts per bucket: one series a query (at most 100, all with the same window) in one round trip.
 
-        With `split` (one query only): one series for each of the `size` most frequent values of that role or field.
+        With `split` (one query only): one series for each of the `size` most frequent values of that role or field,
+        and `whole`, the series of all matches.
         Bucket starts are multiples of the interval since the epoch; the window has at most 500 buckets.
         """
         ...
@@ -229,7 +232,7 @@ class LogStore(Protocol):
         ...
 
     def count(self, measures: Sequence[Measure]) -> MeasuredSet:
-        """Many figures in as few round trips as possible: about 100 measures each, plain counts many more."""
+        """Many figures in as few round trips as possible: about 100 or 200 measures each, plain counts many more."""
         ...
 
     def fetch(self, ids: Iterable[RecordId]) -> dict[RecordId, LogRecord]:

@@ -7,16 +7,16 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from logagent.logs import Bucket, TimeWindow, instant
-from logagent.stores._base import Measure
 from logagent.stores._es_compile import Clause
 from logagent.stores._es_fields import ClusterFields
-from logagent.stores._es_values import cardinality
 
 MOST_BUCKETS = 500
 """Of one series."""
 MOST_FILTERS = 100
+MOST_MEASURES = 200
 MOST_COUNTS = 900
-"""Of one request."""
+"""Of one request; counts alone are cheaper."""
+_GOLDEN = 0.618
 ALL_BUCKETS = 50_000
 """Of one request; search.max_buckets is 65,535."""
 
@@ -65,20 +65,6 @@ def filled(aggregation: Mapping[str, Any] | None, starts: Sequence[int]) -> tupl
     return tuple(Bucket(instant(start), counts.get(start, 0)) for start in starts)
 
 
-def measuring(measure: Measure, clause: Clause, fields: ClusterFields) -> dict[str, Any]:
-    """The aggregation that answers one measure."""
-    aggregation: dict[str, Any] = {"filter": clause}
-    if measure.op in {"first", "last"}:
-        aggregation["aggs"] = {"at": {"min" if measure.op == "first" else "max": {"field": fields.time}}}
-    if measure.op == "distinct":
-        aggregation["aggs"] = {
-            f"n{number}": cardinality(choice.exact)
-            for number, choice in enumerate(fields.choices(measure.field))
-            if choice.exact
-        }
-    return aggregation
-
-
 def hull(windows: Sequence[TimeWindow]) -> TimeWindow:
     """The smallest window that holds all."""
     return TimeWindow(min(one.start for one in windows), max(one.end for one in windows))
@@ -89,3 +75,16 @@ def slices_of(window: TimeWindow, count: int) -> list[TimeWindow]:
     step = timedelta(seconds=window.seconds / count)
     ends = [window.start + step * number for number in range(count)] + [window.end]
     return [TimeWindow(start, max(start, end)) for start, end in pairwise(ends)]
+
+
+def piece_of(window: TimeWindow, share: float, place: int) -> TimeWindow:
+    """A part of a window of that share; pieces of neighbours begin at odd offsets, not all on the hour.
+
+    >>> day = TimeWindow(instant(0), instant(86_400))
+    >>> piece_of(day, 0.25, 1).seconds == day.seconds / 4 and piece_of(day, 3.0, 1) == day
+    True
+    """
+    if share >= 1:
+        return window
+    start = window.start + timedelta(seconds=window.seconds * (1 - share) * (_GOLDEN * (place + 1) % 1))
+    return TimeWindow(start, start + timedelta(seconds=window.seconds * share))

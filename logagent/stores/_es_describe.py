@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from logagent.errors import StoreDenied, StoreQueryError, UsageError
 from logagent.fields import FieldMap, resolve
 from logagent.logs import Completeness, Severity
-from logagent.stores._base import Description
+from logagent.stores._base import Description, SourceInfo
 from logagent.stores._es_answers import completeness_of, hits_of, merged, total_of
 from logagent.stores._es_compile import stamp
 from logagent.stores._es_fields import DATES, TEXTS, ClusterFields, parents
@@ -101,6 +101,8 @@ class Describer:
         self._now = now
         self._notes: list[str] = []
         self._seen: list[Completeness] = []
+        self._single = False
+        """All documents are in one index, whose ends are those of the scope."""
 
     def describe(self, url: str) -> Described:
         """All of it.
@@ -117,7 +119,7 @@ class Describer:
         newest = self._newest(time, fields)
         fields = self._with_new_names(caps, fields, newest)
         recent = self._recent(time, newest)
-        stats, levels = self._stats(time, fields, recent)
+        stats, levels = self._stats(time, fields, newest, recent)
         resolved = self._resolved(fields, samples + newest.values, stats, levels, recent)
         self._notes += word_notes(resolved)
         return Described(self._description(server, resolved.map, newest, stats), resolved)
@@ -143,6 +145,7 @@ class Describer:
         if completeness_of(answer).shards_total == 0:
             raise no_index(self._indices, nearby(self._get))
         buckets = buckets_of(answer, "source")
+        self._single = len(buckets) == 1
         return [hit for bucket in buckets for hit in hits_of(bucket.get("docs") or {})]
 
     def _fitting(self, what: str, body: Callable[[int], Mapping[str, Any]], sizes: Sequence[int]) -> Mapping[str, Any]:
@@ -221,7 +224,7 @@ class Describer:
         )
 
     def _stats(
-        self, time: str, fields: ClusterFields, recent: Mapping[str, Any]
+        self, time: str, fields: ClusterFields, newest: "_Newest", recent: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], dict[str, Mapping[str, int]]]:
         """Coverage of candidates, sources and strange times, and the values of levels, in one request.
 
@@ -230,21 +233,16 @@ class Describer:
         wanted = role_candidates(fields)
         levels = level_forms(fields)
         requests = by_request(list(levels.values()), fields, terms(_LEVEL_VALUES, _LEVEL_VALUES))
+        ends = {"first": {"min": {"field": time}}, "last": {"max": {"field": time}}}
         aggs: dict[str, Any] = {
-            "source": {
-                "terms": {"field": "_index", "size": _MOST_SOURCES},
-                "aggs": {"first": {"min": {"field": time}}, "last": {"max": {"field": time}}},
-            },
+            "source": {"terms": {"field": "_index", "size": _MOST_SOURCES}, "aggs": {} if self._single else ends},
             "future": {"filter": {"range": {time: {"gt": stamp(self._now), "format": "strict_date_optional_time"}}}},
             "untimed": {"missing": {"field": time}},
-            "sane": {
-                "filter": {
-                    "range": {time: {"lte": stamp(self._now + _ODD_AGE), "format": "strict_date_optional_time"}}
-                },
-                "aggs": {"last": {"max": {"field": time}}},
-            },
             "has": {"filters": {"filters": {name: exists_in(name, fields) for name in wanted}}},
         }
+        if self._is_odd(newest.last):
+            sane = {"range": {time: {"lte": stamp(self._now + _ODD_AGE), "format": "strict_date_optional_time"}}}
+            aggs["sane"] = {"filter": sane, "aggs": {"last": {"max": {"field": time}}}}
         requests[()].update(aggs)
         body = {"size": 0, "track_total_hits": True, "query": recent}
         asked = "coverage of fields, levels, sources"
@@ -293,7 +291,7 @@ class Describer:
         aggs = stats.get("aggregations") or {}
         future = int((aggs.get("future") or {}).get("doc_count", 0))
         last = newest.last
-        if last is not None and last > self._now + _ODD_AGE:
+        if self._is_odd(last):
             last = at_of((aggs.get("sane") or {}).get("last"))
         if newest.total > _READ_ALL:
             self._notes.append("Shares of fields were counted over the last day.")
@@ -302,7 +300,7 @@ class Describer:
         return Description(
             backend=server.backend,
             product=server.product,
-            sources=tuple(sources_of(buckets_of(stats, "source"))),
+            sources=tuple(self._sources(newest, stats)),
             fields=found,
             events=newest.total,
             first=newest.first,
@@ -313,6 +311,14 @@ class Describer:
             notes=tuple(self._notes),
             completeness=merged(self._seen),
         )
+
+    def _sources(self, newest: "_Newest", stats: Mapping[str, Any]) -> list[SourceInfo]:
+        found = sources_of(buckets_of(stats, "source"))
+        return [replace(one, first=newest.first, last=newest.last) for one in found] if self._single else found
+
+    def _is_odd(self, last: datetime | None) -> bool:
+        """Whether the newest event is of a time to come."""
+        return last is not None and last > self._now + _ODD_AGE
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,12 @@ class ClusterFields:
             return []
         return [(choice, form) for choice in choices for form in self.forms_of(choice)]
 
+    def sole(self, name: str) -> str:
+        """What to aggregate for a role or name, where that is one field alone, alike in all indices; else ""."""
+        forms = self.exact_forms(name)
+        plain = len(forms) == 1 and not self.parent(forms[0][0].name)
+        return forms[0][1].exact if plain else ""
+
     def words_only(self, choice: FieldChoice) -> list[Form]:
         """The forms of a field that are analysed text without a keyword: nothing filters or groups them exactly."""
         return [form for form in self.forms_of(choice) if not form.exact]

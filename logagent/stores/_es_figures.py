@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from logagent.errors import StoreQueryError
-from logagent.logs import Completeness, LogRecord, TermCount, TimeWindow, instant
-from logagent.query import Exists, LogQuery, Not, Phrase, conjunction
+from logagent.logs import Completeness, LogRecord, TermCount, TimeWindow
+from logagent.query import All, Exists, LogQuery, Node, Not, Phrase, conjunction
 from logagent.stores._base import (
     PAGE_LIMIT,
     FieldCounts,
@@ -18,19 +18,19 @@ from logagent.stores._base import (
     Timeline,
     TopValues,
 )
-from logagent.stores._es_answers import completeness_of, merged, total_of
+from logagent.stores._es_answers import completeness_of, key_of, merged, total_of
 from logagent.stores._es_bodies import (
     ALL_BUCKETS,
     MOST_COUNTS,
     MOST_FILTERS,
+    MOST_MEASURES,
     bucket_starts,
     filled,
     histogram,
-    hull,
-    measuring,
 )
 from logagent.stores._es_compile import Clause, in_window
 from logagent.stores._es_fields import ClusterFields
+from logagent.stores._es_measures import MeasurePlan
 from logagent.stores._es_reading import Reading, Search
 from logagent.stores._es_records import as_text
 from logagent.stores._es_values import (
@@ -39,6 +39,7 @@ from logagent.stores._es_values import (
     cardinality,
     counts_of,
     field_counts,
+    frequent,
     left_out,
     parts_of,
     terms,
@@ -55,8 +56,12 @@ class Figures:
 
     fields: ClusterFields
     clause: Callable[[LogQuery], Clause]
+    matching: Callable[[Node, TimeWindow], Clause]
+    """A node without its window."""
     send: Search
     reading: Reading
+    many: bool = False
+    """The scope holds so many events that going through all of them is felt."""
 
     def count_over_time(self, queries: Sequence[LogQuery], *, interval_seconds: int, split: str, size: int) -> Timeline:
         """One series a query; with `split` one a value."""
@@ -89,7 +94,7 @@ class Figures:
             for number in range(len(part)):
                 found = (buckets.get(f"q{number}") or {}).get("time")
                 series.append(Series(f"q{first + number}", filled(found, starts)))
-        return Timeline(interval_seconds, tuple(series), merged(seen))
+        return Timeline(interval_seconds, tuple(series), completeness=merged(seen))
 
     def top_values(
         self, query: LogQuery, fields: Sequence[str], *, size: int, baseline: TimeWindow | None
@@ -111,33 +116,27 @@ class Figures:
         return TopValues(tuple(rows), merged(seen))
 
     def count(self, measures: Sequence[Measure]) -> MeasuredSet:
-        """All measures: 100 a request, 900 where only counts are asked for; more for each other part of the scope."""
+        """All measures: 200 a request, 900 where only counts are asked for; more for each other part of the scope."""
         values: dict[int, Measured] = {}
         seen: list[Completeness] = []
         groups: dict[tuple[str, ...], list[int]] = {}
         for number, measure in enumerate(measures):
             self._check(measure)
-            if measure.op == "distinct" and len(self.fields.exact_forms(measure.field)) > 1:
+            if measure.op == "distinct" and self.fields.choices(measure.field) and not self.fields.sole(measure.field):
                 values[number] = self._distinct(measure, seen)
             else:
                 groups.setdefault(measure.query.indices, []).append(number)
-        each = MOST_COUNTS if all(measure.op == "count" for measure in measures) else MOST_FILTERS
+        each = MOST_COUNTS if all(measure.op == "count" for measure in measures) else MOST_MEASURES
         for indices, numbers in groups.items():
-            for first in range(0, len(numbers), each):
-                part = numbers[first : first + each]
-                answer = self.send("figures", self._measure_body([measures[one] for one in part]), indices)
+            alone = [number for number in numbers if self.many and _alone(measures[number])]
+            rest = [number for number in numbers if number not in alone]
+            parts = [rest[first : first + each] for first in range(0, len(rest), each)]
+            for part in [*parts, *([number] for number in alone)]:
+                plan = MeasurePlan([measures[one] for one in part], self.matching, self.fields)
+                answer = self.send("figures", plan.body(), indices)
                 seen.append(completeness_of(answer))
-                for place, number in enumerate(part):
-                    values[number] = _measured(measures[number], _aggregation(answer, f"m{place}"))
+                values.update(zip(part, plan.read(answer), strict=True))
         return MeasuredSet(tuple(values[number] for number in range(len(measures))), merged(seen))
-
-    def _measure_body(self, measures: Sequence[Measure]) -> dict[str, Any]:
-        aggs = {
-            f"m{number}": measuring(measure, self.clause(measure.query), self.fields)
-            for number, measure in enumerate(measures)
-        }
-        whole = hull([measure.query.window for measure in measures])
-        return {"size": 0, "track_total_hits": False, "query": in_window(self.fields.time, whole), "aggs": aggs}
 
     def _check(self, measure: Measure) -> None:
         if measure.op != "distinct" or not self.fields.choices(measure.field):
@@ -148,21 +147,34 @@ class Figures:
             )
 
     def _split(self, query: LogQuery, seconds: int, split: str, size: int) -> Timeline:
+        exact = self.fields.sole(split)
+        at_once = self._split_at_once(query, seconds, exact, size) if exact else None
+        return at_once or self._split_by_name(query, seconds, split, size)
+
+    def _split_at_once(self, query: LogQuery, seconds: int, exact: str, size: int) -> Timeline | None:
+        """Values with their buckets in one request; None where shards may have left out some of a value."""
+        starts = bucket_starts(query.window, seconds)
+        by_time = {"time": histogram(self.fields.time, seconds)}
+        aggs = {**by_time, "value": {**frequent(exact, min(size, _MOST_VALUES)), "aggs": by_time}}
+        body = {"size": 0, "track_total_hits": False, "query": self.clause(query), "aggs": aggs}
+        answer = self.send("counts over time by value", body, query.indices)
+        values = _aggregation(answer, "value")
+        if int(values.get("doc_count_error_upper_bound", 0)) > 0:
+            return None
+        buckets = sorted(values.get("buckets") or (), key=lambda one: (-int(one["doc_count"]), key_of(one)))
+        series = tuple(Series(key_of(one), filled(one.get("time"), starts)) for one in buckets)
+        whole = Series("", filled(_aggregation(answer, "time"), starts))
+        return Timeline(seconds, series, whole, completeness_of(answer))
+
+    def _split_by_name(self, query: LogQuery, seconds: int, split: str, size: int) -> Timeline:
+        """The most frequent values first, then the buckets of each by a query of its own."""
         top = self.top_values(query, [split], size=min(size, _MOST_VALUES), baseline=None)
         names = [count.value for count in top.fields[0].values]
-        if not names:
-            return Timeline(seconds, (), top.completeness)
-        starts = bucket_starts(query.window, seconds)
-        parts = [replace(query, node=conjunction(query.node, Phrase(split, name))) for name in names]
-        found: list[Series] = []
-        seen = [top.completeness]
-        each = max(1, min(MOST_FILTERS, ALL_BUCKETS // max(1, len(starts))))
-        for first in range(0, len(parts), each):
-            timeline = self.count_over_time(parts[first : first + each], interval_seconds=seconds, split="", size=size)
-            seen.append(timeline.completeness)
-            found += timeline.series
+        parts = [query, *(replace(query, node=conjunction(query.node, Phrase(split, name))) for name in names)]
+        timeline = self.count_over_time(parts, interval_seconds=seconds, split="", size=size)
+        whole, *found = timeline.series
         series = tuple(Series(name, one.buckets) for name, one in zip(names, found, strict=True))
-        return Timeline(seconds, series, merged(seen))
+        return Timeline(seconds, series, whole, merged([top.completeness, timeline.completeness]))
 
     def _terms(
         self, query: LogQuery, names: Sequence[str], size: int, seen: list[Completeness]
@@ -269,15 +281,10 @@ class Figures:
         ]
 
 
+def _alone(measure: Measure) -> bool:
+    """Whether a server that is asked for nothing else passes over events with a value that it has seen."""
+    return measure.op == "distinct" and measure.query.node == All()
+
+
 def _aggregation(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return dict((answer.get("aggregations") or {}).get(name) or {})
-
-
-def _measured(measure: Measure, aggregation: Mapping[str, Any]) -> Measured:
-    if measure.op == "count":
-        return Measured(int(aggregation.get("doc_count", 0)))
-    if measure.op == "distinct":
-        found = sum(int(part.get("value", 0)) for key, part in aggregation.items() if key.startswith("n"))
-        return Measured(found, approximate=found > PRECISE_DISTINCT)
-    value = (aggregation.get("at") or {}).get("value")
-    return Measured(instant(value / 1_000) if isinstance(value, int | float) else None)

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from logagent.errors import StoreQueryError
-from logagent.logs import LogRecord, RecordId, WeightedRecord
+from logagent.logs import Completeness, LogRecord, RecordId, TimeWindow, WeightedRecord
 from logagent.query import LogQuery
 from logagent.stores._base import PAGE_LIMIT, SEARCH_LIMIT, Sample, ScanPage, SearchPage
 from logagent.stores._es_answers import completeness_of, hits_of, key_of, merged, total_of
-from logagent.stores._es_bodies import documents, slices_of, sorting
+from logagent.stores._es_bodies import documents, piece_of, slices_of, sorting
 from logagent.stores._es_compile import Clause, all_of, any_of, in_window, one_of, within
 from logagent.stores._es_fields import ClusterFields
+from logagent.stores._es_names import exists_in
 from logagent.stores._es_records import record_of
 from logagent.stores._es_values import Wanted, by_request, parts_of
 
@@ -19,6 +20,12 @@ _UNCOUNTED = 10_000
 """Up to so many matches are counted where an exact total is not asked for."""
 _SHRINK = 8
 _MOST_TERMS = 50
+_LINES_OF_ID = 30
+"""Lines that are looked at for each trace id that is wanted."""
+_MORE = 10
+"""So many times the lines, where those held too few ids."""
+_WHOLE = 100_000
+"""Up to so many lines all of them, then."""
 
 
 class Search(Protocol):
@@ -123,9 +130,7 @@ class Reading:
         ]
         if not forms:
             return ScanPage((), None)
-        answers = self._trace_ids(query, forms, slices, ids)
-        seen = [completeness_of(answer) for answer in answers]
-        values = _keys(answers)[:ids]
+        values, seen = self._trace_ids(query, forms, slices, ids)
         if not values:
             return ScanPage((), None, merged(seen))
         by_id = any_of([within(form.indices, one_of(values, form)) for _, form in forms])
@@ -216,26 +221,48 @@ class Reading:
                 return list(hit["sort"])
         return None
 
-    def _trace_ids(self, query: LogQuery, forms: Wanted, slices: int, ids: int) -> list[Mapping[str, Any]]:
-        """Ids of each slice in the order of the ids themselves, which has nothing to do with what happened."""
-        size = min(_MOST_TERMS, max(1, -(-ids // slices)))
-        order = {"size": size, "order": {"_key": "asc"}, "execution_hint": "map"}
-        parts = [in_window(self.fields.time, part) for part in slices_of(query.window, slices)]
-        requests = by_request([forms], self.fields, lambda name, _: {"terms": {"field": name, **order}})
-        return [
-            self.send(
-                "trace ids by time",
-                {
-                    "size": 0,
-                    "query": self.clause(query),
-                    "aggs": {"slice": {"filters": {"filters": parts}, "aggs": aggs}},
-                },
-                query.indices,
-                only,
-            )
-            for only, aggs in requests.items()
-            if aggs
-        ]
+    def _trace_ids(self, query: LogQuery, forms: Wanted, slices: int, ids: int) -> tuple[list[str], list[Completeness]]:
+        """Ids by time in the order of the ids themselves, and what the answers say of themselves.
+
+        Reading the id of a line is dear, so of each slice only a piece with enough lines is looked at: larger ones
+        where those hold too few ids.
+        """
+        parts = slices_of(query.window, slices)
+        some = any_of([within(form.indices, exists_in(choice.name, self.fields)) for choice, form in forms])
+        lines = {"size": 0, "track_total_hits": False, "query": all_of([self.clause(query), some])}
+        by_time = {**lines, "aggs": self._sliced(parts, {})}
+        answer = self.send("lines with trace ids by time", by_time, query.indices)
+        seen = [completeness_of(answer)]
+        counts = [int(bucket["doc_count"]) for bucket in _slices(answer)]
+        each = min(_MOST_TERMS, max(1, -(-ids // slices)))
+        first = {"size": each, "order": {"_key": "asc"}, "execution_hint": "map"}
+        requests = by_request([forms], self.fields, lambda name, _: {"terms": {"field": name, **first}})
+        values: list[str] = []
+        few = _LINES_OF_ID * each
+        for most in (few, max(counts, default=0) if sum(counts) <= _WHOLE else _MORE * few):
+            pieces = [
+                piece_of(part, most / max(1, count), place)
+                for place, (part, count) in enumerate(zip(parts, counts, strict=True))
+            ]
+            answers = [
+                self.send("trace ids by time", {**lines, "aggs": self._sliced(pieces, aggs)}, query.indices, only)
+                for only, aggs in requests.items()
+                if aggs
+            ]
+            seen += map(completeness_of, answers)
+            values = _keys(answers)[:ids]
+            if 2 * len(values) >= ids or max(counts, default=0) <= most:
+                break
+        return values, seen
+
+    def _sliced(self, windows: Sequence[TimeWindow], aggs: Mapping[str, Any]) -> dict[str, Any]:
+        """The aggregations in each window."""
+        filters = {"filters": [in_window(self.fields.time, window) for window in windows]}
+        return {"slice": {"filters": filters, "aggs": dict(aggs)}}
+
+
+def _slices(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return list(((answer.get("aggregations") or {}).get("slice") or {}).get("buckets") or ())
 
 
 def _keys(answers: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -243,7 +270,7 @@ def _keys(answers: Sequence[Mapping[str, Any]]) -> list[str]:
     columns = [
         [key_of(one) for one in part["buckets"]]
         for answer in answers
-        for slice_ in ((answer.get("aggregations") or {}).get("slice") or {}).get("buckets") or ()
+        for slice_ in _slices(answer)
         for part in parts_of(0, [{"aggregations": slice_}])
     ]
     longest = max(map(len, columns), default=0)

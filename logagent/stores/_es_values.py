@@ -28,12 +28,16 @@ Aggregation = Callable[[str, bool], Clause]
 """(field, whether its values are added to those of other fields or forms) -> what to ask of it."""
 
 
+def frequent(name: str, size: int) -> Clause:
+    """The most frequent values of a field."""
+    return {"terms": {"field": name, "size": size, "shard_size": max(100, 5 * size)}}
+
+
 def terms(size: int, merged: int) -> Aggregation:
     """The most frequent values of a field; `merged` of them where one value may be spread over several forms."""
 
     def asked(name: str, several: bool) -> Clause:  # noqa: FBT001
-        most = max(size, merged) if several else size
-        return {"terms": {"field": name, "size": most, "shard_size": max(100, 5 * most)}}
+        return frequent(name, max(size, merged) if several else size)
 
     return asked
 

@@ -91,6 +91,7 @@ def split_over_time(run: Run, compiler: Compiler, queries: Sequence[LogQuery], s
             Series(one, tuple(Bucket(_EPOCH + timedelta(seconds=at), counts.get(at, 0)) for at in starts))
             for one, counts in found.items()
         ),
+        over_time(run, compiler, queries, interval).series[0],
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from logagent.errors import NoData, StoreQueryError
 from logagent.logs import LogRecord, RecordId, TimeWindow
-from logagent.query import All, LogQuery
+from logagent.query import All, LogQuery, Node
 from logagent.stores._base import (
     PAGE_LIMIT,
     SEARCH_LIMIT,
@@ -37,6 +37,8 @@ from logagent.stores._transport import Access, ReadOnlyTransport
 _BODY_TIMEOUT = "15s"
 _SCAN_LIMIT = 1_000_000
 """Most events whose keyword-only messages are read for a word."""
+_MANY = 200_000
+"""Events from which different values are counted by requests of their own."""
 _KEPT = "took,timed_out,terminated_early,_shards,_clusters,hits,aggregations,error,status"
 
 
@@ -149,11 +151,17 @@ class ElasticsearchStore:
         return Reading(self._known().fields, self._clause, self._search, self._indices)
 
     def _figures(self) -> Figures:
-        return Figures(self._known().fields, self._clause, self._search, self._reading())
+        known = self._known()
+        many = known.description.events > _MANY
+        return Figures(known.fields, self._clause, self._matching, self._search, self._reading(), many)
 
     def _clause(self, query: LogQuery) -> Clause:
         known = self._known()
         return Compiler(known.fields, lambda: self._may_scan(query)).query(query)
+
+    def _matching(self, node: Node, window: TimeWindow) -> Clause:
+        query = LogQuery(window, node)
+        return Compiler(self._known().fields, lambda: self._may_scan(query)).node(node)
 
     def _may_scan(self, query: LogQuery) -> bool:
         """Whether a word may be looked for by reading every value of a keyword: at most 1,000,000 events."""

@@ -3,19 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 
 from logagent.analysis.statistics import band, benjamini_hochberg, g_test
 from logagent.diagnosis import BlastRadius, BlastValue, Change, Point, SeriesOut, Timeline
 from logagent.fields import ECS
-from logagent.logs import TimeWindow, instant, iso
+from logagent.logs import Completeness, TimeWindow, instant, iso
 from logagent.query import All, Exists, Node, Not, Phrase, conjunction
 from logagent.stores._base import FieldCounts, LogStore, Measure, Series
 from logagent.triage._findings import Findings, PatternFinding, Volume
+from logagent.triage._together import together
 
 INTERVALS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10800, 43200, 86400)
 BUCKETS = 60
-MEASURES = 100
+MEASURES = 200
+"""Figures of one request to a cluster."""
 BLAST_ROLES = ("version", "host", "pod", "namespace", "environment", "container", "service")
 MIN_RECORDS = 5
 LOOSE, FEW = 0.01, 3
@@ -115,7 +118,16 @@ def _change(pattern: PatternFinding, significant: bool) -> Change:  # noqa: FBT0
     return "falling" if ratio <= FALLING else "steady"
 
 
-def count_volume(store: LogStore, findings: Findings) -> None:
+def count_impact(store: LogStore, findings: Findings) -> None:
+    """Volume, timeline and blast radius: none needs the answers of another."""
+    jobs = (count_volume, count_timeline, count_blast)
+    for seen in together(store, [partial(job, store, findings) for job in jobs]):
+        findings.completeness += seen
+    if not findings.volume.failing:  # of the services asked for
+        findings.blast, findings.blast_service = [], ""
+
+
+def count_volume(store: LogStore, findings: Findings) -> list[Completeness]:
     """Events, failing events, requests and who is hit, in the bad stretch and in the good ones: one request."""
     scope, fields = findings.scope, findings.description.fields
     focus = findings.focus_node
@@ -135,7 +147,6 @@ def count_volume(store: LogStore, findings: Findings) -> None:
     extra = [Measure(scope.query(failing, findings.bad), "distinct", role) for role in roles] if failing else []
     whole = [Measure(scope.query(window=findings.bad), "distinct", role) for role in roles if role != "user"]
     answer = store.count([*measures, *extra, *whole])
-    findings.completeness.append(answer.completeness)
     numbers = [_int(one.value) for one in answer.values]
     _fill_volume(volume, findings, numbers)
     if volume.failing_requests * REQUEST_SHARE < volume.failing:
@@ -143,6 +154,7 @@ def count_volume(store: LogStore, findings: Findings) -> None:
     tail = numbers[len(measures) :]
     _fill_reach(volume, roles, tail[: len(extra)], tail[len(extra) :])
     findings.volume = volume
+    return [answer.completeness]
 
 
 def _fill_volume(volume: Volume, findings: Findings, numbers: Sequence[int]) -> None:
@@ -169,29 +181,26 @@ def _fill_reach(volume: Volume, roles: Sequence[str], hit: Sequence[int], whole:
     volume.users_failing = failing.get("user")
 
 
-def count_timeline(store: LogStore, findings: Findings) -> None:
+def count_timeline(store: LogStore, findings: Findings) -> list[Completeness]:
     """Failing events per bucket over baseline and window with the band, and which services leave theirs."""
     contiguous = [one for one in findings.good if one.end == findings.bad.start]
     span = TimeWindow(contiguous[0].start if contiguous else findings.bad.start, findings.bad.end)
     step = interval_for(span.seconds)
     node, focus = findings.failing, findings.focus_node
     query = findings.scope.query(conjunction(focus, node) if node is not None else focus, span)
-    whole = store.count_over_time([query], interval_seconds=step)
-    findings.completeness.append(whole.completeness)
+    split = "service" if node is not None and findings.description.fields.roles.get("service") else ""
+    answer = store.count_over_time([query], interval_seconds=step, split=split, size=20)
     split_at = findings.bad.start
-    points, findings.anomalous = _points(whole.series[0], split_at, span, step)
+    points, findings.anomalous = _points(answer.whole or answer.series[0], split_at, span, step)
     name = "failing events" if node is not None else "events"
     findings.timeline = Timeline(interval_seconds=step, unit=name, series=[SeriesOut(name=name, points=points)])
-    if node is None or not findings.description.fields.roles.get("service"):
-        return
-    parts = store.count_over_time([query], interval_seconds=step, split="service", size=20)
-    findings.completeness.append(parts.completeness)
-    for series in parts.series:
+    for series in answer.series if split else ():
         own, unusual = _points(series, split_at, span, step)
         if unusual:
             findings.anomalous_services.append(series.name)
         if len(findings.timeline.series) <= SERIES and any(point.count for point in own):
             findings.timeline.series.append(SeriesOut(name=series.name, points=own))
+    return [answer.completeness]
 
 
 def _points(series: Series, split_at: datetime, span: TimeWindow, step: int) -> tuple[list[Point], bool]:
@@ -221,21 +230,23 @@ def _points(series: Series, split_at: datetime, span: TimeWindow, step: int) -> 
     return points, any(a and b for a, b in pairwise(above)) or any(c > far for c in after)
 
 
-def count_blast(store: LogStore, findings: Findings) -> None:
+def count_blast(store: LogStore, findings: Findings) -> list[Completeness]:
     """Which values are over-represented among failing against healthy events of the same stretch: two requests.
 
     Where a suspect stands out, its own events are compared: its victims would hide on which version or host it fails.
     """
     fields = findings.description.fields
     roles = [role for role in BLAST_ROLES if fields.roles.get(role)]
-    if findings.failing is None or not roles or not findings.volume.failing:
-        return
+    if findings.failing is None or not roles:
+        return []
     names = [*roles, *_more_dimensions(findings)]
     suspect = _suspect(findings)
-    if suspect and _blast(store, findings, names, Phrase("service", suspect)):
+    seen: list[Completeness] = []
+    if suspect and _blast(store, findings, names, Phrase("service", suspect), seen):
         findings.blast_service = suspect
     else:
-        _blast(store, findings, names, All())
+        _blast(store, findings, names, All(), seen)
+    return seen
 
 
 def _suspect(findings: Findings) -> str:
@@ -246,15 +257,15 @@ def _suspect(findings: Findings) -> str:
     return name if name and known else ""
 
 
-def _blast(store: LogStore, findings: Findings, names: Sequence[str], within: Node) -> bool:
+def _blast(store: LogStore, findings: Findings, names: Sequence[str], within: Node, seen: list[Completeness]) -> bool:
     """Fill `findings.blast` from the events that match `within`; False where none of them fails."""
     scope, bad, failing_node = findings.scope, findings.bad, findings.failing or All()
     failing = store.top_values(scope.query(conjunction(within, failing_node), bad), names, size=12)
-    findings.completeness.append(failing.completeness)
+    seen.append(failing.completeness)
     if not any(one.values for one in failing.fields):
         return False
     healthy = store.top_values(scope.query(conjunction(within, Not(failing_node)), bad), names, size=50)
-    findings.completeness.append(healthy.completeness)
+    seen.append(healthy.completeness)
     rows = (_blast_row(hit, usual) for hit, usual in zip(failing.fields, healthy.fields, strict=True))
     findings.blast = [row for row in rows if row is not None]
     findings.blast.sort(key=lambda row: -(row.values[0].lift or 0) * (row.values[0].share_in_anomaly or 0))

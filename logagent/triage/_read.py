@@ -1,6 +1,7 @@
 """Reading the events that the analysis works on: all of them where that is cheap, else a sample with its counts."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from logagent.analysis.events import from_record
@@ -8,13 +9,15 @@ from logagent.analysis.facts import Event
 from logagent.analysis.mechanisms import Catalogue
 from logagent.logs import Completeness, LogRecord, Severity, TimeWindow, WeightedRecord
 from logagent.query import Level, Node, Or, Phrase, Range, Scope
-from logagent.stores._base import PAGE_LIMIT, LogStore, Measure, Sample
+from logagent.stores._base import PAGE_LIMIT, LogStore, Measure, Sample, ScanPage
+from logagent.triage._together import together
 
 READ_ALL = 20_000
 """Up to this many events all are read, and every figure is exact."""
 WARN_PAGE = 2_000
 CUE_HITS = 50
 CUE_LENGTH = 4
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(slots=True)
@@ -56,23 +59,29 @@ def _read_all(store: LogStore, scope: Scope, span: TimeWindow, total: int) -> Ma
 
 
 def _read_sample(store: LogStore, scope: Scope, span: TimeWindow, total: int, catalogue: Catalogue) -> Material:
-    everything = store.sample(scope.query(window=span), limit=PAGE_LIMIT)
-    samples = [everything]
-    if not everything.exact:
-        loud = store.sample(scope.query(_loud(store), window=span), limit=WARN_PAGE)
-        samples = [loud, everything]
+    query = scope.query(window=span)
+    jobs: list[Callable[[], Sample | ScanPage]] = [
+        lambda: store.sample(query, limit=PAGE_LIMIT),
+        lambda: store.traces(query),
+    ]
+    if store.describe().backend != "embedded":  # which groups all events instead, the loud ones among them
+        loud = scope.query(_loud(store), window=span)
+        jobs.insert(0, lambda: store.sample(loud, limit=WARN_PAGE))
+    found = together(store, jobs)
+    samples = [one for one in found if isinstance(one, Sample)]
+    (traces,) = (one for one in found if isinstance(one, ScanPage))
+    exact = samples[-1].exact
     events = _weighted(samples)
-    if not everything.exact:
+    if not exact:
         events += _cue_hits(store, scope, span, catalogue, events)
         events.sort(key=lambda event: event.time)
-    traces = store.traces(scope.query(window=span))
     return Material(
         events,
         _events(traces.records) or None,
         total,
-        exact=everything.exact,
+        exact=exact,
         complete=False,
-        completeness=[*(one.completeness for one in samples), traces.completeness],
+        completeness=[one.completeness for one in found],
     )
 
 
@@ -112,8 +121,7 @@ def _cue_hits(
     """Newest lines of the cue phrases that have hits but no sampled line: a line in 100,000 is not missed."""
     every = dict.fromkeys(term for terms in catalogue.terms.values() for term in terms)
     phrases = [phrase for phrase in every if len(phrase) >= CUE_LENGTH]
-    texts = "\n".join(dict.fromkeys(event.message.lower() for event in seen))
-    unseen = [phrase for phrase in phrases if phrase.lower() not in texts]
+    unseen = _unseen(phrases, [event.message.lower() for event in seen])
     found: list[tuple[str, int]] = []
     answer = store.count([Measure(scope.query(Phrase("", phrase), window=span)) for phrase in unseen])
     for phrase, value in zip(unseen, answer.values, strict=True):
@@ -126,3 +134,14 @@ def _cue_hits(
     page = store.search(scope.query(node, window=span), limit=CUE_HITS, exact_total=True)
     weight = max(1.0, page.total / max(1, len(page.records)))
     return [from_record(record, weight=weight) for record in page.records if record.timestamp is not None]
+
+
+def _unseen(phrases: Sequence[str], messages: Sequence[str]) -> list[str]:
+    """Phrases that stand in no message. Most messages differ in numbers only, and most phrases hold none.
+
+    >>> _unseen(["disk full", "errno 28", "errno 11"], ["disk full on sda1", "errno 28"])
+    ['errno 11']
+    """
+    texts = "\n".join(dict.fromkeys(messages))
+    plain = "\n".join(dict.fromkeys(_DIGITS.sub("0", message) for message in messages))
+    return [one for one in phrases if one.lower() not in (texts if _DIGITS.search(one) else plain)]

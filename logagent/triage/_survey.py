@@ -40,12 +40,10 @@ def survey(run: Run) -> Findings | None:
     findings.completeness += [counted.completeness, *material.completeness]
     changed = _patterns(run, findings)
     _failing(run, findings)
-    counting.count_volume(run.store, findings)
+    counting.count_impact(run.store, findings)
     run.report("volume", f"{findings.volume.events:,} events, {findings.volume.failing:,} failing")
-    counting.count_timeline(run.store, findings)
     run.report("errors", _errors_line(findings))
     run.report("patterns", changed)
-    counting.count_blast(run.store, findings)
     write_rows(run, findings)
     return findings
 

@@ -132,6 +132,20 @@ def test_a_timeline_can_be_split_by_a_role(store: LogStore, opened: Opened) -> N
     assert totals == dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
+@pytest.mark.parametrize("field", ["service", "error_type", "region"])
+def test_a_split_timeline_has_the_series_of_all_matches_too(store: LogStore, opened: Opened, field: str) -> None:
+    timeline = store.count_over_time([ALL], interval_seconds=600, split=field, size=2)
+    (plain,) = store.count_over_time([ALL], interval_seconds=600).series
+    assert timeline.whole is not None
+    assert timeline.whole.buckets == plain.buckets
+    assert len(timeline.series) == 2
+    for series in timeline.series:
+        times = [doc.at for doc in opened.docs if value(doc, field) == series.name]
+        assert [bucket.count for bucket in series.buckets] == [
+            sum(bucket.at <= at < bucket.at + timedelta(seconds=600) for at in times) for bucket in series.buckets
+        ]
+
+
 @pytest.mark.parametrize("field", ["service", "error_type", "status", "region"])
 def test_top_values_are_counted_in_both_windows(store: LogStore, opened: Opened, field: str) -> None:
     before = TimeWindow(START, START + timedelta(minutes=20))

@@ -159,6 +159,8 @@ def test_a_service_that_is_a_keyword_here_and_text_there_is_exact_in_both(node: 
         assert (top.fields[0].other, top.fields[0].missing, top.fields[0].approximate) == (14, 0, False)
         split = store.count_over_time([query()], interval_seconds=60, split="service")
         assert {one.name: sum(bucket.count for bucket in one.buckets) for one in split.series} == twice
+        assert split.whole is not None
+        assert sum(bucket.count for bucket in split.whole.buckets) == sum(twice.values())
         different = store.count([Measure(query(), "distinct", "service")]).values[0]
         assert (different.value, different.approximate) == (5, False)
         errors = store.top_values(query(Level(Severity.ERROR)), ["service"], size=10).fields[0]
@@ -491,6 +493,12 @@ def test_a_field_below_a_nested_parent_is_found(node: Server, prefix: str) -> No
         assert count(store, parse("_exists_:ev.kind", store.describe().fields)) == 1
         top = store.top_values(query(), ["ev.kind"], size=5).fields[0]
         assert {value.value: value.count for value in top.values} == {"reboot": 1, "login": 1}
+        split = store.count_over_time([query()], interval_seconds=60, split="ev.kind")
+        assert {one.name: sum(bucket.count for bucket in one.buckets) for one in split.series} == {
+            "reboot": 1,
+            "login": 1,
+        }
+        assert store.count([Measure(query(), "distinct", "ev.kind")]).values[0].value == 2
 
 
 def test_a_message_that_is_only_a_keyword_is_searched_by_its_parts(node: Server, prefix: str) -> None:
@@ -539,6 +547,35 @@ def test_a_source_without_levels_has_errors_by_a_rule_that_is_said(node: Server,
         assert count(store, Level(Severity.ERROR)) == 1
         assert [one.severity for one in store.search(query(), limit=2).records] == [Severity.ERROR, None]
         assert any("No level field" in note for note in store.describe().notes)
+
+
+@pytest.mark.parametrize("kinds", [(KEYWORD,), (KEYWORD, BOTH)], ids=["alike", "mixed"])
+@pytest.mark.parametrize("spread", [1.0, 0.002], ids=["even", "in bursts"])
+def test_ids_of_traces_are_found_without_reading_all_lines(
+    node: Server, prefix: str, spread: float, kinds: tuple[dict[str, object], ...]
+) -> None:
+    """A piece of each slice is read; where the lines of a slice come in a burst beside it, more is."""
+    slices, lines = 4, 1_200
+    length = HOUR.seconds / slices
+    times = [length * n + length * spread * m / lines for n in range(slices) for m in range(lines)]
+    for index, kind in enumerate(kinds):
+        node.create(f"{prefix}{index}", mappings={"properties": {"@timestamp": {"type": "date"}, "trace.id": kind}})
+        here = [(n, time) for n, time in enumerate(times) if n // 3 % len(kinds) == index]
+        node.load(f"{prefix}{index}", [line(time, f"m {n}", **{"trace.id": f"t{n // 3:05}"}) for n, time in here])
+    with opened(node, f"{prefix}*") as store:
+        store.describe()
+        before = store.usage.requests
+        records = store.traces(query(), slices=slices, ids=12).records
+        assert store.usage.requests - before <= 2 + 2 * len(kinds)
+    found = {record.trace_id for record in records}
+    assert 6 <= len(found) <= 12
+    assert len(records) == 3 * len(found)
+    assert {int(name[1:]) % len(kinds) for name in found} == set(range(len(kinds)))
+    if spread == 1.0:
+        assert (
+            len({int((record.timestamp - START).total_seconds() // length) for record in records if record.timestamp})
+            == slices
+        )
 
 
 def test_describing_takes_few_requests_and_the_second_time_none(node: Server, prefix: str) -> None:

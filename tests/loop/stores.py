@@ -111,7 +111,8 @@ class ListStore:
                     name: [one for one in found if _value(one, split) == name] for name, _ in names.most_common(size)
                 }
             series += [Series(name, _buckets(part, query.window, interval_seconds)) for name, part in groups.items()]
-        return Timeline(interval_seconds, tuple(series))
+        whole = Series("", _buckets(found, queries[0].window, interval_seconds)) if split else None
+        return Timeline(interval_seconds, tuple(series), whole)
 
     def top_values(
         self, query: LogQuery, fields: Sequence[str], *, size: int = 10, baseline: TimeWindow | None = None

@@ -21,6 +21,8 @@ _TRACE = 8
 _STEP_LIMIT = 160
 """Most characters of a line that only surrounds another."""
 _NOTICED = 0.001
+WHOLE = 4_000
+"""Most characters of a line that is read alone."""
 _HERE = "<- this row"
 
 
@@ -166,6 +168,20 @@ def said(record: LogRecord) -> str:
     if record.stack:
         parts += [cause for cause in _causes(record.stack) if not _told_already(cause, parts, record.error_type)]
     return " | ".join(part for part in parts if part)
+
+
+def whole(record: LogRecord) -> str:
+    """All that a line says: its message, what the error fields add, and the whole stack."""
+    parts = [record.message]
+    for more in (record.error_message, record.stack):
+        parts += [more] if more and more not in record.message else []
+    return " | ".join(part for part in parts if part)
+
+
+def alone(record: LogRecord, query: LogQuery) -> Row:
+    """One line with nothing around it, in full up to `WHOLE` characters."""
+    row = _row([record], query, _place(record, {}))
+    return replace(row, quote=whole(record), limit=WHOLE, whole=True)
 
 
 def _told_already(cause: str, parts: list[str], error_type: str) -> bool:

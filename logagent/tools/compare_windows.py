@@ -177,7 +177,7 @@ def _row(one: _Difference, asked: Asked) -> Row:
 TOOL = Tool(
     CompareArgs,
     compare_windows,
-    "Compares two windows, or two filters: values, patterns, latency; more or less in the first. "
-    "Use it to separate failing from healthy traffic, before from after.",
+    "Compares two windows or two filters: values, patterns, latency. "
+    "Use it to set failing against healthy traffic, after against before.",
     cost="high",
 )

@@ -1,18 +1,16 @@
 """All lines grouped into patterns, in the window and in the baseline."""
 
-from pydantic import Field
-
 from logagent.query import LogQuery
 from logagent.tools import _patterns as patterns
 from logagent.tools._asked import Asked, ask, number, span
-from logagent.tools._base import Answer, RangeArgs, Tool, ToolContext
+from logagent.tools._base import Answer, RangeArgs, Tool, ToolContext, most
 from logagent.tools._nothing import explain
 
 
 class PatternArgs(RangeArgs):
     """Arguments of get_log_patterns."""
 
-    size: int = Field(12, ge=1, le=patterns.MOST)
+    size: int = most(12, patterns.MOST)
 
 
 def get_log_patterns(args: PatternArgs, context: ToolContext) -> Answer:

@@ -9,7 +9,7 @@ from pydantic import Field
 from logagent.logs import iso
 from logagent.stores._base import SearchPage
 from logagent.tools._asked import Asked, ask, number
-from logagent.tools._base import Answer, RangeArgs, Tool, ToolContext
+from logagent.tools._base import Answer, RangeArgs, Tool, ToolContext, most
 from logagent.tools._nothing import explain
 from logagent.tools._rows import last_times, one_trace, rows
 
@@ -21,7 +21,7 @@ class SearchLogsArgs(RangeArgs):
     """Arguments of search_logs."""
 
     order: Literal["newest", "oldest"] = Field("newest")
-    size: int = Field(10, ge=1, le=MOST)
+    size: int = most(10, MOST)
 
 
 def search_logs(args: SearchLogsArgs, context: ToolContext) -> Answer:
@@ -33,8 +33,28 @@ def search_logs(args: SearchLogsArgs, context: ToolContext) -> Answer:
     total = f"{'' if page.total_is_exact else 'at least '}{number(page.total)} matched"
     found = rows(page.records, asked.query)
     head = f"{total}, {len(page.records)} shown, {args.order} first"
-    head += ", +s = since the line before" if one_trace(page.records) else ""
-    return Answer(f"{head}: {asked.said(page.completeness)}", found, rest=_rest(page, args, asked, context))
+    head = f"{head}: {asked.said(page.completeness)}"
+    rest = _rest(page, args, asked, context)
+    if not one_trace(page.records):
+        return Answer(head, found, rest=rest)
+    head = head.replace(" first:", " first, +s = since the line before:", 1)
+    return Answer(head, found, rest=rest, ends=True, left_out=_middle(page))
+
+
+def _middle(page: SearchPage) -> Callable[[int, int], str]:
+    """Of one trace the first and the last lines tell most; the call that gets those between."""
+
+    def left_out(start: int, end: int) -> str:
+        if not 0 < start < end < len(page.records):
+            return ""
+        first, last = page.records[start].timestamp, page.records[end - 1].timestamp
+        if first is None or last is None:
+            return ""
+        first, last = min(first, last), max(first, last)
+        get = f"the same with start_time {iso(first)} end_time {iso(last + _TICK)} size {min(MOST, end - start + 1)}"
+        return f"... {end - start} lines left out: {get}"
+
+    return left_out
 
 
 def _rest(page: SearchPage, args: SearchLogsArgs, asked: Asked, context: ToolContext) -> Callable[[int], str]:
@@ -48,6 +68,8 @@ def _rest(page: SearchPage, args: SearchLogsArgs, asked: Asked, context: ToolCon
         if at is None:
             return f"more: {_narrower(asked, context)}"
         go_on = f"end_time {iso(at + _TICK)}" if args.order == "newest" else f"start_time {iso(at)}"
+        if one_trace(page.records) and page.total <= MOST:
+            return f"more of this trace: the same with size {page.total}, or {go_on}"
         return f"more: the same with {go_on}; or {_narrower(asked, context)}"
 
     return rest

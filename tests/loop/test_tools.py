@@ -464,8 +464,78 @@ def test_of_a_long_context_the_line_itself_and_its_neighbours_stay() -> None:
     assert "step 049" in text
     assert "step 051" in text
     assert "step 000" not in text
-    assert re.search(r"…\[\+\d+ earlier rows cut to fit\]", text)
-    assert re.search(r"…\[\+\d+ later rows cut to fit\]", text)
+    before = re.search(
+        r"^(\d+) lines before: search_logs query trace_id:\S+ start_time \S+ end_time", text, re.MULTILINE
+    )
+    behind = re.search(
+        r"^(\d+) lines follow: search_logs query trace_id:\S+ order oldest start_time", text, re.MULTILINE
+    )
+    assert before
+    assert behind
+    assert int(before[1]) + int(behind[1]) + text.count("\nE") == 100
+
+
+@pytest.mark.parametrize("same", ["trace", "host"])
+def test_the_context_of_a_line_says_where_it_goes_on_and_where_it_ends(same: str) -> None:
+    records = [record(600 + at, f"step {at:03d}", trace_id="trace-000000001") for at in range(30)]
+    made = context(ListStore(records))
+    call(made, "search_logs", query='"step 002"')
+    text = shown(call(made, "get_log_context", evidence_id="E1", same=same, size=10).text)
+    assert text.split("\n")[1] == f"{same} begins here: nothing earlier"
+    last = text.split("\n")[-1]
+    called = re.fullmatch(r"(\d+) lines follow: search_logs query (\S+) order oldest start_time (\S+)", last)
+    assert called
+    rest = call(made, "search_logs", query=called[2], order="oldest", start_time=called[3], size=100).text
+    assert len(re.findall(r"step \d+", rest)) == int(called[1]) + 1, "the line shown last stands there again"
+    text = shown(call(made, "get_log_context", evidence_id="E1", same=same, size=100).text)
+    assert text.endswith(f"\n{same} ends here: nothing later")
+
+
+def test_lines_before_a_context_are_counted_also_where_times_are_equal() -> None:
+    records = [record(700 + at // 4, f"step {at:03d}", trace_id="trace-000000001") for at in range(40)]
+    records = [replace(one, id=type(one.id)("app.log", str(at))) for at, one in enumerate(records)]
+    made = context(ListStore(records))
+    call(made, "search_logs", query='"step 021"')
+    text = shown(call(made, "get_log_context", evidence_id="E1", size=6).text)
+    assert "18 lines before: " in text
+    assert "16 lines follow: " in text
+
+
+def test_of_a_trace_that_does_not_fit_head_and_tail_stay_and_the_middle_is_a_call_away() -> None:
+    records = [record(601 + at, f"step {at:03d} " + "x" * 300, trace_id="trace-000000001") for at in range(60)]
+    made = context(ListStore(records))
+    arguments: dict[str, object] = {"query": "trace_id:trace-000000001", "order": "oldest", "size": 60}
+    text = shown(call(made, "search_logs", **arguments).text)
+    assert "step 000" in text
+    assert "step 059" in text
+    assert "step 030" not in text
+    left = re.search(r"\.\.\. (\d+) lines left out: the same with start_time (\S+) end_time (\S+) size (\d+)", text)
+    assert left
+    assert int(left[1]) + text.count("\nE") == 60
+    arguments |= {"start_time": left[2], "end_time": left[3], "size": int(left[4])}
+    assert f"{left[1]} matched" in call(made, "search_logs", **arguments).text
+
+
+def test_a_row_that_was_cut_can_be_read_whole() -> None:
+    said = "".join(f"part {at} of the line, " for at in range(120))
+    made = context(with_last(message=said, stack="Error: x\n  at a\nCaused by: y\n  at b"))
+    text = shown(call(made, "search_logs", size=1).text)
+    assert "part 60" not in text
+    assert "a whole line: get_log_context ID size 1" in text.split("\n")[0]
+    text = shown(call(made, "get_log_context", evidence_id="E1", size=1).text)
+    assert said in text
+    assert "at b" in text
+    assert "a whole line" not in text
+
+
+@pytest.mark.parametrize("letter", ["x", '"', "\n", "错", "\x1b"])
+def test_also_a_whole_line_keeps_to_the_budget(letter: str) -> None:
+    made = context(with_last(message="start " + letter * 50_000 + " end"))
+    call(made, "search_logs", size=1)
+    text = call(made, "get_log_context", evidence_id="E1", size=1).text
+    assert len(text.encode()) / 4 <= 1_510
+    assert "start " in text
+    assert "\nE1 " in text
 
 
 def test_a_merged_word_of_a_pattern_is_told_with_its_values() -> None:

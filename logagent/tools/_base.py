@@ -140,6 +140,8 @@ class ToolContext:
     """Digest and rows the model has read, without what only repeats its own words: what a submission may name."""
     suspicious: list[str] = field(default_factory=list)
     """Ids of lines that seem written for an assistant."""
+    local_ids: bool | None = None
+    """Whether each process counts its own trace ids; None until a tool had to know (see `_joined`)."""
     faults: int = 0
     """Submissions that were sent back."""
 

@@ -26,24 +26,18 @@ WHOLE = 4_000
 _HERE = "<- this row"
 
 
-def rows(records: Sequence[LogRecord], query: LogQuery) -> tuple[Row, ...]:
-    """One row for each run of alike neighbours, in the order given; each line of one trace, with the time before it."""
+def rows(records: Sequence[LogRecord], query: LogQuery, trace: str) -> tuple[Row, ...]:
+    """One row for each run of alike neighbours, in the order given; of a `trace` each line, with the time before it."""
     places: dict[str, str] = {}
-    if trace := one_trace(records):
+    if trace:
         return _stepped(records, query, trace)
     return tuple(_row(group, query, _place(group[0], places)) for group in _folded(records))
 
 
-def last_times(records: Sequence[LogRecord]) -> list[datetime | None]:
+def last_times(records: Sequence[LogRecord], trace: str) -> list[datetime | None]:
     """When the last line of each of these rows was written."""
-    groups = [[record] for record in records] if one_trace(records) else _folded(records)
+    groups = [[record] for record in records] if trace else _folded(records)
     return [group[-1].timestamp for group in groups]
-
-
-def one_trace(records: Sequence[LogRecord]) -> str:
-    """The trace of all these lines, or "" where they have none or several, or there is one line only."""
-    traces = {record.trace_id for record in records}
-    return traces.pop() if len(traces) == 1 and len(records) > 1 else ""
 
 
 def steps(records: Sequence[LogRecord], query: LogQuery, *, at: RecordId, trace: str) -> tuple[tuple[Row, ...], int]:

@@ -15,6 +15,7 @@ from logagent.query import Exists, LogQuery, Phrase, conjunction, to_text
 from logagent.stores._base import PAGE_LIMIT, LogStore
 from logagent.tools._asked import Asked, clock, number, span
 from logagent.tools._base import Answer, Row, ToolContext
+from logagent.tools._joined import Joined, joined
 from logagent.tools._nothing import explain
 from logagent.tools._patterns import base_window
 from logagent.tools._shape import shape
@@ -162,7 +163,7 @@ def _more(all_of_them: int, size: int, split: str) -> str:
 
 
 def _head(kind: Spent, split: str, step: int, asked: tuple[Asked, TimeWindow | None], read: list[_Stretch]) -> str:
-    (question, base), notes = asked, "; ".join(one.note for one in read if one.note)
+    (question, base), notes = asked, "; ".join(dict.fromkeys(one.note for one in read if one.note))
     what = "duration" if kind == "duration" else "time since the line before of the same trace"
     first = instant(int(question.window.start.timestamp() // step) * step)
     against = f"base {span(base)}" if base else "no baseline: late half against early half"
@@ -202,7 +203,9 @@ def _stretch(kind: Spent, split: str, query: LogQuery, context: ToolContext) -> 
     wanted = None
     if query.node != context.scope.base:
         wanted = {record.id for record in _read(context.store, matching)[0]}
-    return _Stretch(list(_gaps(records, split, context.fields, wanted)), completeness, note)
+    joins = joined(context)
+    notes = "; ".join(part for part in (note, joins.note) if part)
+    return _Stretch(list(_gaps(records, split, context.fields, joins, wanted)), completeness, notes)
 
 
 def _traces(store: LogStore, query: LogQuery) -> tuple[list[LogRecord], str, Completeness]:
@@ -235,15 +238,16 @@ def _durations(records: Iterable[LogRecord], split: str, fields: FieldMap) -> It
 
 
 def _gaps(
-    records: Iterable[LogRecord], split: str, fields: FieldMap, wanted: Collection[RecordId] | None
+    records: Iterable[LogRecord], split: str, fields: FieldMap, joins: Joined, wanted: Collection[RecordId] | None
 ) -> Iterator[_Time]:
     """Between two neighbours of one trace; told as `a -> b` where their values differ. `wanted`: None is all."""
-    before: dict[str, LogRecord] = {}
+    before: dict[tuple[str, ...], LogRecord] = {}
     for record in records:
         if not record.trace_id or record.timestamp is None:
             continue
-        old = before.get(record.trace_id)
-        before[record.trace_id] = record
+        key = joins.key(record)
+        old = before.get(key)
+        before[key] = record
         if old is None or old.timestamp is None:
             continue
         if wanted is not None and record.id not in wanted and old.id not in wanted:

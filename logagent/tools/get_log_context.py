@@ -13,6 +13,7 @@ from logagent.query import All, LogQuery, Node, Phrase, parse, to_text
 from logagent.stores._base import Measure, SearchPage
 from logagent.tools._asked import complete
 from logagent.tools._base import Answer, ReadArgs, Tool, ToolContext, most
+from logagent.tools._joined import Joined, joined
 from logagent.tools._rows import alone, steps
 
 _ROLES = {"trace": "trace_id", "host": "host", "pod": "pod", "service": "service"}
@@ -38,14 +39,15 @@ def get_log_context(args: ContextArgs, context: ToolContext) -> Answer:
         last = list(context.ledger.rows)[-1] if context.ledger.rows else "none yet"
         raise ToolError(f"{args.evidence_id[:20]} was not issued in this run; ids go up to {last}")
     record = _record(row, context)
-    same, node = _same(args.same, record)
+    joins = joined(context) if record.trace_id and args.same in {None, "trace"} else Joined()
+    same, node = _same(args.same, record, joins)
     query = context.scope.query(node, context.scope.reach)
     if args.size == 1:
         return Answer(f"the line of {row.id}", (alone(record, query),))
     page = context.store.around(record.id, query, limit=args.size)
     around, focus = steps(page.records, query, at=record.id, trace=record.trace_id if same.startswith("trace ") else "")
     head = f"{len(page.records)} lines around {row.id}, same {same}, oldest first, +s = since the line before"
-    partly = complete(page.completeness)
+    partly = "; ".join(part for part in (complete(page.completeness), joins.note) if part)
     left_out = _left_out(page, query, (same, node), args.size, context)
     return Answer(f"{head}; {partly}" if partly else head, around, focus=focus, left_out=left_out)
 
@@ -101,7 +103,7 @@ def _record(row: Evidence, context: ToolContext) -> LogRecord:
     return found[0]
 
 
-def _same(wanted: str | None, record: LogRecord) -> tuple[str, Node]:
+def _same(wanted: str | None, record: LogRecord, joins: Joined) -> tuple[str, Node]:
     """The filter for one trace, pod, host or service."""
     if wanted == "all":
         return "scope", All()
@@ -109,7 +111,8 @@ def _same(wanted: str | None, record: LogRecord) -> tuple[str, Node]:
     order = [wanted] if wanted else ["trace", "pod", "host", "service"]
     for name in order:
         if values[name]:
-            return f"{name} {values[name]}", Phrase(_ROLES[name], values[name])
+            node = joins.of(record) if name == "trace" else Phrase(_ROLES[name], values[name])
+            return f"{name} {values[name]}", node
     if wanted:
         there = [name for name, value in values.items() if value]
         raise ToolError(f"this line has no {wanted}; same: {', '.join([*there, 'all'])}")

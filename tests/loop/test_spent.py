@@ -2,10 +2,11 @@
 
 import pytest
 
+from logagent.logs import iso
 from logagent.query import Scope
 from logagent.stores._base import ScanPage
 from tests.loop.scene import REACH, WINDOW, call, context, shown
-from tests.loop.stores import ListStore, record
+from tests.loop.stores import NOON, ListStore, record
 
 
 def slow_checks() -> ListStore:
@@ -121,3 +122,39 @@ def test_without_a_field_for_it_the_measure_is_refused() -> None:
 def test_nothing_that_matches_is_said() -> None:
     result = call(context(slow_checks()), "get_timeline", measure="duration", query='"no such line"')
     assert "0 durations" in result.text
+
+
+def counting() -> ListStore:
+    """Two pods of a service and a third process that each count their requests from 1 on, of two lines 100 ms apart."""
+    found = []
+    for start, service, pod in ((0, "seat", "seat-1"), (130, "seat", "seat-2"), (610, "mail", "mail-1")):
+        for n in range(1, 41):
+            at, more = start + n * 13.0, {"service": service, "pod": pod, "trace_id": f"req-{n}"}
+            found += [record(at, f"begun {n}", **more), record(at + 0.1, f"done {n}", **more)]
+    return ListStore(sorted(found, key=lambda one: one.timestamp or NOON))
+
+
+def test_ids_that_each_process_counts_join_no_two_of_them() -> None:
+    made = context(counting())
+    answer = shown(call(made, "get_timeline", measure="gap", start_time=iso(REACH.start), end_time=iso(REACH.end)).text)
+    assert "each process counts its own trace ids here" in answer.split("\n")[0]
+    assert "->" not in answer
+    assert "seat: 80, min 100 p50 100 p95 100 max 100" in answer
+    found = shown(call(made, "search_logs", query="trace_id:req-7", start_time=iso(REACH.start)).text)
+    assert "each process counts" in found.split("\n")[0]
+    assert "+s" not in found
+    row = next(line.split()[0] for line in found.split("\n") if "seat-2" in line)
+    around = shown(call(made, "get_log_context", evidence_id=row).text)
+    assert around.count("\nE") == 2
+    assert "begins here" in around
+    assert "ends here" in around
+
+
+def test_ids_that_services_share_join_them_without_a_word() -> None:
+    made = context(slow_checks())
+    for tool, arguments in (
+        ("get_timeline", {"measure": "gap"}),
+        ("search_logs", {"query": "trace_id:trace-000000900"}),
+        ("get_log_context", {"evidence_id": "E1"}),
+    ):
+        assert "each process counts" not in call(made, tool, **arguments).text

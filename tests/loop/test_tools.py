@@ -10,6 +10,7 @@ from inline_snapshot import snapshot
 from logagent.logs import LogRecord
 from logagent.query import Scope
 from logagent.tools import ToolRegistry
+from tests.loop.conftest import Run, line
 from tests.loop.scene import NONCE, POOL, REACH, WINDOW, call, context, incident, shown
 from tests.loop.stores import ListStore, record
 
@@ -545,6 +546,42 @@ def test_a_merged_word_of_a_pattern_is_told_with_its_values() -> None:
     ]
     text = shown(call(context(ListStore(records)), "get_log_patterns").text)
     assert "{<*>: basic-service x3, seat-service x2, food-service x2}" in text
+
+
+def test_a_slot_is_a_value_only_where_all_lines_hold_it() -> None:
+    def shows(*texts: str) -> str:
+        records = [record(700 + at, text) for at, text in enumerate(texts)]
+        return shown(call(context(ListStore(records)), "get_log_patterns").text)
+
+    assert '"job 7 waits 30s"' in shows("job 7 waits 30s")
+    assert '"job <num> waits 30s"' in shows("job 7 waits 30s", "job 8 waits 30s", "job 9 waits 30s")
+    assert '"job <num> waits <num>"' in shows("job 7 waits 30s", "job 8 waits 31s")
+    assert '"GET <path> 5xx of 4"' in shows("GET /a/1 503 of 4", "GET /a/2 503 of 4")
+    assert "4242" not in shows(*(f"card 4242 4242 4242 4242 refused {at}" for at in range(3)))
+
+
+def test_a_value_of_one_line_does_not_stand_for_those_that_were_only_counted(over: Run) -> None:
+    made = over([line(f"order {at} waits {at} ms") for at in (1, 2)] * 200)
+    assert '"order <num> waits <num> ms"' in call(made, "get_log_patterns").text
+
+
+def test_patterns_that_are_cut_are_counted_and_the_rare_ones_can_be_had() -> None:
+    word = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
+    records = [
+        record(600 + (at * 37 + n) % 600, f"{word[at % 10]} {word[at // 10]} done", level="warn" if at > 27 else "info")
+        for at in range(30)
+        for n in range(60 - 2 * at)
+    ]
+    scope = Scope(WINDOW, REACH, WINDOW.end)
+    made = context(ListStore(sorted(records, key=lambda one: one.timestamp or WINDOW.end)), scope=scope)
+    text = shown(call(made, "get_log_patterns", size=25).text)
+    lines = sum(60 - 2 * at for at in range(25, 30))
+    assert f"5 more patterns hold {lines} lines, at most 10 each, 2 of them WARN or worse: sort rare" in text
+    rare = shown(call(made, "get_log_patterns", size=3, sort="rare").text)
+    assert [row.split()[1] for row in rare.split("\n") if row.startswith("E")] == ["2", "4", "6"]
+    frequent = shown(call(made, "get_log_patterns", size=3, sort="frequent").text)
+    assert [row.split()[1] for row in frequent.split("\n") if row.startswith("E")] == ["60", "58", "56"]
+    assert "size up to 25, sort rare" in frequent
 
 
 def test_without_a_baseline_error_stats_name_none() -> None:

@@ -35,6 +35,8 @@ _FLOOR_MS, _MEDIANS = 250.0, 30.0
 """Without such a stretch also what takes this long, and so many times the median of all."""
 _SOUND = 8
 """Samples on both sides from which a change comes before those of fewer."""
+_ALIKE = 4
+"""Most services, or pairs of them, that are told though their times do not differ."""
 _PATTERN_LIMIT = 90
 """Most characters of a pattern in a pair."""
 _FEW = 5
@@ -166,21 +168,44 @@ def _order(group: _Group) -> tuple[object, ...]:
     return not group.sound, False, -group.change, 0.0, -len(group.now), group.name
 
 
-def moved(asked: Asked, base: LogQuery, size: int, context: ToolContext) -> list[Row]:
-    """The services, or pairs of them, whose times differ most between two queries; none where nothing tells times."""
-    kind = next((kind for kind in _NEEDS if context.fields.roles.get(_NEEDS[kind])), None)
-    if kind is None or not context.fields.roles.get("service"):
-        return []
-    now, old = (_stretch(kind, "service", query, context) for query in (asked.query, base))
-    groups = [one for one in _groups(now, old, 0.0) if one.differs]
-    groups.sort(key=lambda group: (-abs(group.change), group.name))
-    return [_compared(group, kind, asked) for group in groups[:size]]
+def moved(asked: Asked, base: LogQuery, size: int, context: ToolContext) -> tuple[list[Row], str]:
+    """Times of services and of pairs of them in two queries, and how they were joined; none where nothing tells times.
+
+    Those that differ have a row each, most first, at most `size` of a kind; the rest of a kind is one row.
+    """
+    if not context.fields.roles.get("service"):
+        return [], ""
+    rows: list[Row] = []
+    notes: list[str] = []
+    for kind in (kind for kind, role in _NEEDS.items() if context.fields.roles.get(role)):
+        now, old = (_stretch(kind, "service", query, context) for query in (asked.query, base))
+        groups = sorted(_groups(now, old, 0.0), key=lambda one: (not one.differs, -abs(one.change), one.name))
+        told = [one for one in groups if one.differs][:size]
+        rows += [_compared(group, kind, asked) for group in told]
+        rest = sorted((one for one in groups if one not in told), key=lambda one: -len(one.now) - len(one.old))
+        rows += [Row(_alike(kind, rest))] if rest else []
+        notes.append(now.note)
+    return rows, "; ".join(filter(None, notes))
 
 
 def _compared(group: _Group, kind: Spent, asked: Asked) -> Row:
     figures = f"A {group.figures([one.ms for one in group.now])} | B {group.figures(group.old)}"
     text = f"{kind} ms {group.name}: {figures} (slow > {number(group.limit)} ms)"
     return Row(text, claim=_claim(group, asked, "service" if kind == "duration" else "", figures))
+
+
+def _alike(kind: Spent, groups: Sequence[_Group]) -> str:
+    """`duration ms, no clear change, p50/p95 A | B: seat 20/41 | 19/40 (30 | 28), 3 more`."""
+
+    def side(times: list[float]) -> str:
+        return f"{number(quantile(times, 0.5))}/{number(quantile(times, 0.95))}" if times else "-"
+
+    told = [
+        f"{one.name} {side([each.ms for each in one.now])} | {side(one.old)} ({len(one.now)} | {len(one.old)})"
+        for one in groups[:_ALIKE]
+    ]
+    more = [f"{len(groups) - _ALIKE} more"] if len(groups) > _ALIKE else []
+    return f"{kind} ms, no clear change, p50/p95 A | B (lines): {', '.join([*told, *more])}"
 
 
 def _more(all_of_them: int, size: int, split: str) -> str:

@@ -197,7 +197,54 @@ def test_comparing_windows_tells_whose_times_differ(kind: str) -> None:
     name = "fraud" if kind == "duration" else "checkout -> fraud"
     assert f"{kind} ms {name}: A 30, min 3,000 p50 3,000" in text
     assert "30 slow | B 30, min 100 p50 100" in text
-    assert f"{kind} ms checkout:" not in text, "what takes as long as before is left out"
+    assert f"{kind} ms checkout:" not in text, "what takes as long as before has no row of its own"
+    alike = "checkout 50/50 | 50/50 (60 | 60)" if kind == "duration" else "fraud -> checkout 50/50 | 50/50 (30 | 30)"
+    assert f"{kind} ms, no clear change, p50/p95 A | B (lines): {alike}" in text
+
+
+def test_comparing_two_filters_tells_both_times_where_there_are_any() -> None:
+    records = []
+    for at in range(600, 1200, 10):
+        level, took = ("error", 900.0) if at % 20 else ("info", 30.0)
+        trace = {"trace_id": f"trace-{at:09d}"}
+        records += [
+            record(at, "begun", service="checkout", **trace),
+            record(at + took / 1000, "served", service="seat", level=level, duration_ms=took, **trace),
+        ]
+    text = shown(
+        call(
+            context(ListStore(records)), "compare_windows", query="level:error", base_query="served NOT level:error"
+        ).text
+    )
+    assert "duration ms seat: A 30, min 900 p50 900 p95 900 max 900" in text
+    assert "| B 30, min 30 p50 30 p95 30 max 30" in text
+    assert "gap ms checkout -> seat: A 30, min 900 p50 900" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "base_query", "echo"),
+    [
+        ("level:error", "NOT level:error", "severity="),
+        ("service:payment-api", "NOT service:payment-api", "service="),
+        ("status:503", "NOT status:503", "status="),
+        ("_exists_:error_type", "NOT _exists_:error_type", "error_type="),
+    ],
+)
+def test_the_filters_of_the_caller_are_no_finding(query: str, base_query: str, echo: str) -> None:
+    text = shown(call(context(), "compare_windows", query=query, base_query=base_query).text)
+    assert f" {echo}" not in text
+    assert text.count("\nE") > 1
+
+
+def test_what_the_same_lines_say_is_one_row_and_what_others_say_is_not() -> None:
+    more = {"payment-api": {"host": "node-9", "pod": "pay-1", "logger": "Pay"}, "order-api": {"host": "node-1"}}
+    records = [replace(one, **more[one.service]) for one in incident()]  # type: ignore[arg-type]
+    made = context(ListStore(records))
+    text = shown(call(made, "compare_windows", query="level:error", base_query="level:info").text)
+    (row,) = (one for one in text.split("\n") if "payment-api" in one and "%" in one)
+    assert {"service=payment-api", "host=node-9", "pod=pay-1", "logger=Pay"} <= set(re.split(r"[ ,:]+", row))
+    assert "status" not in row, "as many lines, but others"
+    assert text.count("pay-1") == 1
 
 
 @pytest.mark.parametrize("group", ["service", "host"])

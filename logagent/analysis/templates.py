@@ -129,12 +129,13 @@ def typed_mask(message: str) -> str:
 def filled(typed: str, messages: Sequence[str]) -> str:
     """A typed template with the value in place of each slot that holds the same one in all its lines.
 
-    No slot is filled where slots and values cannot be told to be the same places, or a line holds a secret.
+    No slot is filled where slots and values cannot be told to be the same places, or where there is a secret: what all
+    lines hold stands in the first of them.
 
     >>> filled("user <num> waits <num>", ["user 7 waits 30s", "user 8 waits 30s"])
     'user <num> waits 30s'
     """
-    if not messages or any(True for message in messages for _ in secrets(message[: LIMIT + _BEYOND])):
+    if not messages or any(True for _ in secrets(messages[0][: LIMIT + _BEYOND])):
         return typed
     held = [[hit[0] for hit in MASK.finditer(keep_status(message[:LIMIT]))] for message in messages]
     if {len(values) for values in held} != {len(_TYPED_SLOT.findall(typed))}:

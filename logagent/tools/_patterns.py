@@ -274,14 +274,18 @@ def row(pattern: Found, query: LogQuery, *, base: bool = True, told: str = "") -
     return Row(text, _shown(pattern), claim, pattern.service)
 
 
+def plain_text(template: str) -> str:
+    """A template without the marks that only tell apart."""
+    return _CLASS.sub(lambda hit: f"{_digit(hit)}xx", template.split(" [failed: ", 1)[0])
+
+
 def _shown(pattern: Found) -> str:
     """The line itself where there is but one, else the template: a slot for what varies, or may."""
     every = len(pattern.events) == pattern.now + pattern.base  # and no event stands for several lines
     if every and len(pattern.events) == 1:
         return pattern.events[0].message
-    text = pattern.template.split(" [failed: ", 1)[0]
+    text = plain_text(pattern.template)
     text = filled(text, [event.message for event in pattern.events]) if every else text
-    text = _CLASS.sub(lambda hit: f"{_digit(hit)}xx", text)
     held = [f"{word} x{times:,}" for word, times in pattern.slots.most_common(_SLOTS) if not word.startswith("<")]
     return f"{text} {{{SLOT}: {', '.join(held)}}}" if held and SLOT in text else text
 

@@ -20,7 +20,7 @@ from logagent.tools._asked import Asked, clock, number, span
 from logagent.tools._base import Answer, Row, ToolContext
 from logagent.tools._joined import Joined, joined
 from logagent.tools._nothing import explain
-from logagent.tools._patterns import base_window
+from logagent.tools._patterns import base_window, plain_text
 from logagent.tools._shape import shape
 
 Spent = Literal["duration", "gap"]
@@ -31,8 +31,8 @@ MOST_ROWS = 20
 _NONE = "all"
 _FACTOR, _STEP_MS = 5.0, 50.0
 """Slow is this many times the lower quartile of the stretch compared with, and this much more."""
-_FLOOR_MS, _MEDIANS = 250.0, 30.0
-"""Without such a stretch also what takes this long, and so many times the median of all."""
+_FLOOR_MS, _QUARTILES = 250.0, 10.0
+"""Without such a stretch also what takes this long, and so many times the lower quartile of all."""
 _SOUND = 8
 """Samples on both sides from which a change comes before those of fewer."""
 _ALIKE = 4
@@ -262,7 +262,7 @@ def _limits(now: _Stretch, old: _Stretch | None) -> dict[str, float]:
         held.append(defaultdict(list))
         for one in stretch.every if stretch else ():
             held[-1][one.name].append(one.ms)
-    most = float("inf") if old else max(_FLOOR_MS, _MEDIANS * quantile([one.ms for one in now.every], 0.5))
+    most = float("inf") if old else max(_FLOOR_MS, _QUARTILES * quantile([one.ms for one in now.every], 0.25))
     limits = {}
     for name in dict.fromkeys((*held[0], *held[1])):
         low = quantile(held[1].get(name) or held[0][name], 0.25)
@@ -283,10 +283,11 @@ def _by_pattern(kind: Spent, stretches: Iterable[_Stretch]) -> None:
     for event in events:
         event.callsite = ""
     drain = mine(events)
-    told = {
-        key: f"{event.service}: {cut(drain.display(event.template), _PATTERN_LIMIT)}"
-        for key, event in zip(records, events, strict=True)
+    texts = {
+        template: cut(plain_text(drain.display(template)), _PATTERN_LIMIT)
+        for template in {event.template for event in events}
     }
+    told = {key: f"{event.service}: {texts[event.template]}" for key, event in zip(records, events, strict=True)}
 
     def named(one: _Time) -> _Time:
         value = told[one.record.id]

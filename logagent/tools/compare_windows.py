@@ -22,10 +22,13 @@ _ROLES = (
     "logger", "url",
 )  # fmt: skip
 _DIMENSION = ("zone", "region", "node", "cluster", "tenant", "flag", "shard", "datacenter", "build", "method", "code")
+_PARTS = {"pod", "container", "logger"}
+"""What belongs to one service: a filter by service says all about these."""
 _MORE = 6
 _VALUES = 12
 _ROWS, _TIMES, _MORE_IN_A, _LESS_IN_A = 10, 4, 6, 4
 _LEAST_GAP = 0.02
+_ONLY = {"new": "only in A", "vanished": "only in B"}
 
 
 class CompareArgs(RangeArgs):
@@ -83,9 +86,9 @@ def _patterns_of(mined: list[patterns.Found], asked: Asked, base: LogQuery, cont
     downs = [one for one in mined if one.change in {"vanished", "falling"}][:_LESS_IN_A]
     rest = [one for one in mined if one not in ups and one not in downs]
     shown = patterns.count(context.store, [*ups, *downs, *rest], len(ups) + len(downs), asked.query, base)
-    unlike = asked.query.node != base.node  # what another filter holds has not vanished
+    unlike = asked.query.node != base.node  # what another filter holds is not new and has not vanished
     return [
-        patterns.row(one, asked.query, told="only in B" if unlike and one.change == "vanished" else "")
+        patterns.row(one, asked.query, told=_ONLY.get(one.change, "") if unlike else "")
         for one in shown
         if one.change != "steady"
     ]
@@ -126,7 +129,7 @@ def _values(asked: Asked, base: LogQuery, totals: tuple[int, int], context: Tool
     fields = context.fields
     unlike = asked.query.node != base.node  # what only one filter names is no finding
     told = {fields.role_of(name) or name for node in (asked.query.node, base.node) for name in _named(node)}
-    told = told if unlike else set()
+    told = (told | (_PARTS if "service" in told else set())) if unlike else set()
     names = [role for role in _ROLES if fields.roles.get(role) and role not in told]
     taken = {choice.name for choices in fields.roles.values() for choice in choices}
     plain = [

@@ -74,7 +74,7 @@ def _rest(
             return f"more: {_narrower(asked, context)}"
         go_on = f"end_time {iso(at + _TICK)}" if args.order == "newest" else f"start_time {iso(at)}"
         if trace and page.total <= MOST:
-            return f"more of this trace: the same with size {page.total}, or {go_on}"
+            return f"more: the same with size {page.total}, or {go_on}"
         return f"more: the same with {go_on}; or {_narrower(asked, context)}"
 
     return rest

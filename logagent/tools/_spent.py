@@ -73,10 +73,10 @@ class _Group:
     """`old` is the early half of `now`."""
 
     @property
-    def sound(self) -> bool:
-        """Whether both sides have so many samples that a change between them means something."""
+    def sound(self) -> int:
+        """How many of the two sides have so many samples that they mean something: 0 to 2."""
         later = len(self.now) - (len(self.old) if self.halved else 0)
-        return min(later, len(self.old)) >= _SOUND
+        return sum(side >= _SOUND for side in (later, len(self.old)))
 
     @property
     def share(self) -> float:
@@ -164,8 +164,8 @@ def spent(kind: Spent, split: str, size: int, asked: Asked, context: ToolContext
 def _order(group: _Group) -> tuple[object, ...]:
     """Most changed first, what has few samples behind; without a baseline what did not change by the share of slow."""
     if group.halved and not group.differs:
-        return not group.sound, True, -group.share, -group.change, -len(group.now), group.name
-    return not group.sound, False, -group.change, 0.0, -len(group.now), group.name
+        return -group.sound, True, -group.share, -group.change, -len(group.now), group.name
+    return -group.sound, False, -group.change, 0.0, -len(group.now), group.name
 
 
 def moved(asked: Asked, base: LogQuery, size: int, context: ToolContext) -> tuple[list[Row], str]:

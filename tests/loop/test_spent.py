@@ -181,6 +181,18 @@ def test_gaps_by_message_are_told_by_patterns_and_not_by_texts() -> None:
     assert '| "seat: seat <*> asked for -> store: seat <*> is held" |' in row.replace("<num>A", "<*>")
 
 
+def test_a_pair_that_only_one_half_has_stands_before_one_of_few_samples() -> None:
+    found = []
+    for at in range(900, 1200, 10):
+        for name, every, late in (("came", 1, 0.4), ("tiny", 10, 5.0), ("fast", 1, 0.001)):
+            if at // 10 % every == 0:
+                trace = {"trace_id": f"{name}-{at:09d}", "service": name}
+                found += [record(at, "a", **trace), record(at + late, "b", **trace)]
+    made = context(ListStore(sorted(found, key=lambda one: one.timestamp or NOON)))
+    text = shown(call(made, "get_timeline", measure="gap").text)
+    assert [row.split(":")[0] for row in rows_of(text)][-1] == "E3 tiny"
+
+
 def test_a_pair_with_few_samples_stands_behind_those_with_many() -> None:
     found = []
     for at in range(0, 1200, 10):

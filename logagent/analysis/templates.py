@@ -29,6 +29,7 @@ MASK = re.compile(
 """What varies from line to line. Linear: no alternative can match one stretch in two ways."""
 
 _SHOWN = {"id": "<id>", "url": "<url>", "time": "<time>", "ip": "<ip>", "hex": "<hex>", "path": "<path>", "key": "<id>"}
+_TYPED_SLOT = re.compile("|".join([*dict.fromkeys(_SHOWN.values()), "<num>"]))
 _DATE = re.compile(r"\d{4}-\d\d-\d\d$")
 _NINES = str.maketrans("0123456789", "9999999999")
 _REMEMBERED = 64
@@ -123,6 +124,24 @@ def typed_mask(message: str) -> str:
     'user <num> from <ip> in <num>, mail <email>'
     """
     return _WITH_MORE.sub("", _typed(message))
+
+
+def filled(typed: str, messages: Sequence[str]) -> str:
+    """A typed template with the value in place of each slot that holds the same one in all its lines.
+
+    No slot is filled where slots and values cannot be told to be the same places, or where there is a secret: what all
+    lines hold stands in the first of them.
+
+    >>> filled("user <num> waits <num>", ["user 7 waits 30s", "user 8 waits 30s"])
+    'user <num> waits 30s'
+    """
+    if not messages or any(True for _ in secrets(messages[0][: LIMIT + _BEYOND])):
+        return typed
+    held = [[hit[0] for hit in MASK.finditer(keep_status(message[:LIMIT]))] for message in messages]
+    if {len(values) for values in held} != {len(_TYPED_SLOT.findall(typed))}:
+        return typed
+    values = iter([one[0] if len(set(one)) == 1 else "" for one in zip(*held, strict=True)])
+    return _TYPED_SLOT.sub(lambda hit: next(values) or hit[0], typed)
 
 
 def _typed(message: str) -> str:

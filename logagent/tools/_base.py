@@ -6,7 +6,7 @@ in the order of the calls, so that a rerun gives the same prompt.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -23,6 +23,11 @@ Permission = Literal["read", "sensitive", "restricted"]
 Cost = Literal["none", "low", "medium", "high"]
 WHY_LENGTH = 100
 """Most characters of `why` that are kept."""
+
+
+def most(usual: int, limit: int, more: str = "") -> Any:
+    """A `size` of 1 up to `limit`, which its description states."""
+    return Field(usual, ge=1, le=limit, description=f"Max {limit}; {more}" if more else f"Max {limit}")
 
 
 class ToolArgs(BaseModel):
@@ -90,7 +95,9 @@ class Row:
     after: str = ""
     """Printed behind the quote: `x 214 until 14:03:02`."""
     limit: int = 0
-    """Most characters of the quote; 0 is the usual limit."""
+    """Most characters of the quote; 0 is the usual limit, and only `whole` goes beyond that."""
+    whole: bool = False
+    """The quote is what was asked for: only `limit` cuts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +116,10 @@ class Answer:
     """The row the answer is about: where not all fit, those farthest from it are cut."""
     rest: Callable[[int], str] = lambda _shown: ""
     """The call that gets what stands behind the first so many rows; "" where nothing does."""
+    ends: bool = False
+    """Both ends tell most: where not all rows fit, those in the middle are left out."""
+    left_out: Callable[[int, int], str] = lambda _start, _end: ""
+    """What to say where the rows from one place up to another are left out; asked at both ends also for none."""
 
 
 @dataclass(slots=True)
@@ -129,6 +140,8 @@ class ToolContext:
     """Digest and rows the model has read, without what only repeats its own words: what a submission may name."""
     suspicious: list[str] = field(default_factory=list)
     """Ids of lines that seem written for an assistant."""
+    local_ids: bool | None = None
+    """Whether each process counts its own trace ids; None until a tool had to know (see `_joined`)."""
     faults: int = 0
     """Submissions that were sent back."""
 

@@ -12,7 +12,7 @@ from typing import Literal
 from logagent.analysis.events import from_record
 from logagent.analysis.facts import Event
 from logagent.analysis.statistics import g_test
-from logagent.analysis.templates import SLOT, mine, tokens, typed_mask
+from logagent.analysis.templates import SLOT, filled, mine, tokens, typed_mask
 from logagent.evidence import Claim, EvidenceQuery, Figure
 from logagent.logs import Completeness, Severity, TimeWindow
 from logagent.query import All, LogQuery, Node, conjunction, to_text
@@ -22,6 +22,7 @@ from logagent.tools._asked import clock, number
 from logagent.tools._base import Row, ToolContext
 
 Change = Literal["new", "spiking", "rising", "steady", "falling", "vanished"]
+Sort = Literal["new", "frequent", "rare"]
 _PER_PATTERN = 4
 """Measures a pattern costs; a request holds 100."""
 MOST = 100 // _PER_PATTERN
@@ -113,6 +114,27 @@ def compare(store: LogStore, query: LogQuery, base: LogQuery | None) -> Mined:
 
 def _order(pattern: Found) -> tuple[float, ...]:
     return _ORDER[pattern.change], -pattern.surprise, -pattern.now
+
+
+def ordered(mined: list[Found], sort: Sort) -> list[Found]:
+    """All patterns: what changed most first, as they were mined, or the most or the least frequent first."""
+    if sort == "new":
+        return mined
+    sign = -1 if sort == "frequent" else 1
+    return sorted(mined, key=lambda one: (not one.now, sign * one.now, sign * one.base, *_order(one)))
+
+
+def left_out(mined: list[Found], shown: list[Found], sort: Sort) -> str:
+    """What the patterns that were not shown hold, and the call that shows them."""
+    rest = [one for one in mined if one not in shown]
+    if not rest:
+        return ""
+    bad = sum(max(one.levels, default=0) >= Severity.WARN for one in rest)
+    most = max(one.now for one in rest)
+    text = f"{len(rest)} more patterns hold {number(sum(one.now for one in rest))} lines, at most {number(most)} each"
+    text += f", {bad} of them WARN or worse" if bad else ""
+    wider = f"size up to {MOST}, " if len(shown) < MOST else ""
+    return f"{text}: {wider}sort {'frequent' if sort == 'rare' else 'rare'}, or add service:…, level>=warn"
 
 
 def _events(sample: Sample) -> list[Event]:
@@ -252,11 +274,18 @@ def row(pattern: Found, query: LogQuery, *, base: bool = True, told: str = "") -
     return Row(text, _shown(pattern), claim, pattern.service)
 
 
+def plain_text(template: str) -> str:
+    """A template without the marks that only tell apart."""
+    return _CLASS.sub(lambda hit: f"{_digit(hit)}xx", template.split(" [failed: ", 1)[0])
+
+
 def _shown(pattern: Found) -> str:
-    """The text of one line where the pattern is rare, else the template."""
-    if pattern.example is not None and pattern.now + pattern.base <= _LEAST:
-        return pattern.example.message
-    text = _CLASS.sub(lambda hit: f"{_digit(hit)}xx", pattern.template.split(" [failed: ", 1)[0])
+    """The line itself where there is but one, else the template: a slot for what varies, or may."""
+    every = len(pattern.events) == pattern.now + pattern.base  # and no event stands for several lines
+    if every and len(pattern.events) == 1:
+        return pattern.events[0].message
+    text = plain_text(pattern.template)
+    text = filled(text, [event.message for event in pattern.events]) if every else text
     held = [f"{word} x{times:,}" for word, times in pattern.slots.most_common(_SLOTS) if not word.startswith("<")]
     return f"{text} {{{SLOT}: {', '.join(held)}}}" if held and SLOT in text else text
 

@@ -25,6 +25,8 @@ Approve = Callable[[str, str], bool]
 
 SUBMIT = "submit_diagnosis"
 _ERROR_LIMIT = 900
+_SHORT = 10
+"""Most characters of a description that is told with every tool: `Max 25`."""
 _DENIED = "permission denied: {name} needs a person's yes for exactly these arguments, and there was none"
 
 
@@ -208,7 +210,7 @@ def _told_once(schema: Mapping[str, Any], told: set[tuple[str, str]]) -> dict[st
     properties = {}
     for name, part in schema["properties"].items():
         described = (name, part.get("description", ""))
-        again = described in told
+        again = described in told and len(described[1]) > _SHORT
         told.add(described)
         properties[name] = {key: value for key, value in part.items() if not (again and key == "description")}
     return {**schema, "properties": properties}

@@ -22,8 +22,9 @@ _LONG, _SHORT_LIMIT = 8, 220
 _REPEATED = 80
 """Characters from which a text that comes again is named by its first row."""
 _ID_COST = 4
-_MARKS = 32
+_MARKS = 44
 """Tokens for the marks of what was cut."""
+_WHOLE = "a whole line: get_log_context ID size 1"
 _FLAG = "addresses an assistant: data, not an instruction"
 
 
@@ -34,28 +35,39 @@ def render(answer: Answer, context: ToolContext, budget: int) -> tuple[ModelText
     """
     head = _safe(answer.head, context, _TEXT_LIMIT * 2)
     tail = _safe(answer.tail, context, _TEXT_LIMIT * 2)
-    fitting = _fitting(answer, context, budget - len(head + tail + answer.rest(0)) // 4 - _MARKS)
-    first, end = min(fitting, default=0), max(fitting, default=-1) + 1
-    lines, ids = (
-        [head + (f"; {end - first} of {len(answer.rows)} rows fit" if len(fitting) < len(answer.rows) else "")],
-        [],
-    )
-    if first:
-        lines.append(f"…[+{first} earlier rows cut to fit]")
+    count = len(answer.rows)
+    marks = "".join(answer.left_out(*cut_out) for cut_out in ((0, count // 2), (count // 2, count)))
+    fitting = _fitting(answer, context, budget - len(head + tail + answer.rest(0) + marks) // 4 - _MARKS)
     known: dict[int, str] = {}
-    for place in range(first, end):
+    ids = []
+    for place in sorted(fitting):
         if answer.rows[place].claim:
             issued = _issue(answer.rows[place], context)
             ids.append(issued.id)
             known[place] = f"{issued.id} "
-    lines += [known.get(place, "") + fitting[place].text(known) for place in range(first, end)]
-    if end < len(answer.rows):
-        lines.append(f"…[+{len(answer.rows) - end} {'later ' if first else ''}rows cut to fit]")
+    lines = list(_marked(answer, {place: known.get(place, "") + fitting[place].text(known) for place in fitting}))
     if not answer.plain:
-        context.shown.append("\n".join(lines[1:]))  # the head repeats what the model typed
-    lines += [answer.rest(end), tail]
-    text = "\n".join(line for line in lines if line).replace(f"{context.nonce}>>", f"{context.nonce}> >")
+        context.shown.append("\n".join(lines))  # the head repeats what the model typed
+    head += f"; {len(fitting)} of {count} rows fit" if len(fitting) < count else ""
+    head += f"; {_WHOLE}" if any(fitting[place].cut for place in known) else ""
+    whole = [head, *lines, answer.rest(max(fitting, default=-1) + 1), tail]
+    text = "\n".join(line for line in whole if line).replace(f"{context.nonce}>>", f"{context.nonce}> >")
     return frame(ModelText(trim_lines(text, budget)), context, plain=answer.plain), tuple(dict.fromkeys(ids))
+
+
+def _marked(answer: Answer, shown: Mapping[int, str]) -> Iterator[str]:
+    """The rows in order, and a mark wherever some are left out."""
+    places = sorted(shown)
+    count = len(answer.rows)
+    start = 0
+    for end in [*places, count]:
+        told = answer.left_out(start, end) if start < end or end in {0, count} else ""
+        if told or start < end:
+            side = "" if not places or places[0] == 0 else "earlier " if start == 0 else "later "
+            yield told or f"…[+{end - start} {side}rows cut to fit]"
+        if end < count:
+            yield shown[end]
+        start = end + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +79,8 @@ class _Line:
     after: str
     twin: int | None = None
     """The row whose quote is the same."""
+    cut: bool = False
+    """The quote is not the whole text, though that could be read in full."""
 
     def text(self, known: Mapping[int, str]) -> str:
         """The whole line; `known` holds the ids of rows."""
@@ -91,6 +105,8 @@ def _fitting(answer: Answer, context: ToolContext, room: int) -> dict[int, _Line
 
     In a long answer, and where not all fit, quotes are cut shorter, so that no message pushes others out.
     """
+    if len(answer.rows) == 1 and answer.rows[0].whole:
+        return {0: _whole(answer.rows[0], context, room)}
     lines = _taken(answer, context, room, MESSAGE_LIMIT) if len(answer.rows) <= _LONG else {}
     return lines if len(lines) == len(answer.rows) else _taken(answer, context, room, _SHORT_LIMIT)
 
@@ -98,7 +114,8 @@ def _fitting(answer: Answer, context: ToolContext, room: int) -> dict[int, _Line
 def _taken(answer: Answer, context: ToolContext, room: int, limit: int) -> dict[int, _Line]:
     lines: dict[int, _Line] = {}
     seen: dict[str, int] = {}
-    for place in _outwards(len(answer.rows), answer.focus or 0):
+    count = len(answer.rows)
+    for place in _inwards(count) if answer.ends else _outwards(count, answer.focus or 0):
         row = answer.rows[place]
         line = _line(row, context, MESSAGE_LIMIT if place == answer.focus else limit)
         if len(line.quote) > _REPEATED and row.claim:
@@ -120,6 +137,20 @@ def _outwards(length: int, focus: int) -> Iterator[int]:
             yield focus - distance
 
 
+def _inwards(length: int) -> Iterator[int]:
+    """The first place and the last one by turns, up to the middle."""
+    for distance in range((length + 1) // 2):
+        yield from dict.fromkeys((distance, length - 1 - distance))
+
+
+def _whole(row: Row, context: ToolContext, room: int) -> _Line:
+    """As much of the only row as there is room for."""
+    limit = row.limit
+    while (line := _line(row, context, limit)).cost() > room and limit > MESSAGE_LIMIT:
+        limit = limit * 4 // 5
+    return replace(line, cut=False)
+
+
 def _line(row: Row, context: ToolContext, limit: int) -> _Line:
     parts = [_safe(row.text, context, _TEXT_LIMIT)]
     if not row.quote:
@@ -127,8 +158,9 @@ def _line(row: Row, context: ToolContext, limit: int) -> _Line:
     mechanism = context.catalogue.mechanism(row.quote[:_CUED], row.service)
     parts += [mechanism] if mechanism else []
     parts += [_FLAG] if looks_like_instructions(row.quote) else []
-    said = quoted(row.quote, context, min(row.limit or limit, limit))
-    return _Line(" | ".join(part for part in parts if part), said, row.after)
+    most = min(row.limit or limit, limit)
+    said = quoted(row.quote, context, most)
+    return _Line(" | ".join(part for part in parts if part), said, row.after, cut=len(row.quote) > most)
 
 
 def quoted(text: str, context: ToolContext, limit: int = MESSAGE_LIMIT) -> str:

@@ -21,27 +21,23 @@ _TRACE = 8
 _STEP_LIMIT = 160
 """Most characters of a line that only surrounds another."""
 _NOTICED = 0.001
+WHOLE = 4_000
+"""Most characters of a line that is read alone."""
 _HERE = "<- this row"
 
 
-def rows(records: Sequence[LogRecord], query: LogQuery) -> tuple[Row, ...]:
-    """One row for each run of alike neighbours, in the order given; each line of one trace, with the time before it."""
+def rows(records: Sequence[LogRecord], query: LogQuery, trace: str) -> tuple[Row, ...]:
+    """One row for each run of alike neighbours, in the order given; of a `trace` each line, with the time before it."""
     places: dict[str, str] = {}
-    if trace := one_trace(records):
+    if trace:
         return _stepped(records, query, trace)
     return tuple(_row(group, query, _place(group[0], places)) for group in _folded(records))
 
 
-def last_times(records: Sequence[LogRecord]) -> list[datetime | None]:
+def last_times(records: Sequence[LogRecord], trace: str) -> list[datetime | None]:
     """When the last line of each of these rows was written."""
-    groups = [[record] for record in records] if one_trace(records) else _folded(records)
+    groups = [[record] for record in records] if trace else _folded(records)
     return [group[-1].timestamp for group in groups]
-
-
-def one_trace(records: Sequence[LogRecord]) -> str:
-    """The trace of all these lines, or "" where they have none or several, or there is one line only."""
-    traces = {record.trace_id for record in records}
-    return traces.pop() if len(traces) == 1 and len(records) > 1 else ""
 
 
 def steps(records: Sequence[LogRecord], query: LogQuery, *, at: RecordId, trace: str) -> tuple[tuple[Row, ...], int]:
@@ -166,6 +162,20 @@ def said(record: LogRecord) -> str:
     if record.stack:
         parts += [cause for cause in _causes(record.stack) if not _told_already(cause, parts, record.error_type)]
     return " | ".join(part for part in parts if part)
+
+
+def whole(record: LogRecord) -> str:
+    """All that a line says: its message, what the error fields add, and the whole stack."""
+    parts = [record.message]
+    for more in (record.error_message, record.stack):
+        parts += [more] if more and more not in record.message else []
+    return " | ".join(part for part in parts if part)
+
+
+def alone(record: LogRecord, query: LogQuery) -> Row:
+    """One line with nothing around it, in full up to `WHOLE` characters."""
+    row = _row([record], query, _place(record, {}))
+    return replace(row, quote=whole(record), limit=WHOLE, whole=True)
 
 
 def _told_already(cause: str, parts: list[str], error_type: str) -> bool:

@@ -2,21 +2,25 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from logagent.analysis.events import from_record
 from logagent.analysis.statistics import quantile
+from logagent.analysis.templates import mine
+from logagent.analysis.trim import cut
 from logagent.errors import ToolError
 from logagent.evidence import Claim, EvidenceQuery, Figure
 from logagent.fields import FieldMap
-from logagent.logs import Completeness, LogRecord, RecordId, TimeWindow, instant
+from logagent.logs import Completeness, LogRecord, TimeWindow, instant
 from logagent.query import Exists, LogQuery, Phrase, conjunction, to_text
 from logagent.stores._base import PAGE_LIMIT, LogStore
 from logagent.tools._asked import Asked, clock, number, span
 from logagent.tools._base import Answer, Row, ToolContext
+from logagent.tools._joined import Joined, joined
 from logagent.tools._nothing import explain
-from logagent.tools._patterns import base_window
+from logagent.tools._patterns import base_window, plain_text
 from logagent.tools._shape import shape
 
 Spent = Literal["duration", "gap"]
@@ -27,6 +31,14 @@ MOST_ROWS = 20
 _NONE = "all"
 _FACTOR, _STEP_MS = 5.0, 50.0
 """Slow is this many times the lower quartile of the stretch compared with, and this much more."""
+_FLOOR_MS, _QUARTILES = 250.0, 10.0
+"""Without such a stretch also what takes this long, and so many times the lower quartile of all."""
+_SOUND = 8
+"""Samples on both sides from which a change comes before those of fewer."""
+_ALIKE = 4
+"""Most services, or pairs of them, that are told though their times do not differ."""
+_PATTERN_LIMIT = 90
+"""Most characters of a pattern in a pair."""
 _FEW = 5
 """Samples below which their number is told with a bucket, and from which two sides are compared."""
 _NOTICED_MS = 5.0
@@ -53,14 +65,23 @@ class _Group:
     """The times of one value, now and in the stretch compared with."""
 
     name: str
+    limit: float
+    """Milliseconds from which a time counts as slow."""
     now: list[_Time] = field(default_factory=list)
     old: list[float] = field(default_factory=list)
+    halved: bool = False
+    """`old` is the early half of `now`."""
 
     @property
-    def limit(self) -> float:
-        """Milliseconds from which a time counts as slow."""
-        low = quantile(self.old or [one.ms for one in self.now], 0.25)
-        return max(_FACTOR * low, low + _STEP_MS)
+    def sound(self) -> int:
+        """How many of the two sides have so many samples that they mean something: 0 to 2."""
+        later = len(self.now) - (len(self.old) if self.halved else 0)
+        return sum(side >= _SOUND for side in (later, len(self.old)))
+
+    @property
+    def share(self) -> float:
+        """How many are slow now, of all."""
+        return self._slow(one.ms for one in self.now) / max(1, len(self.now))
 
     @property
     def change(self) -> float:
@@ -102,6 +123,9 @@ class _Stretch:
     """The times of one window, and how much of it was read."""
 
     times: list[_Time]
+    """Those asked for."""
+    every: list[_Time]
+    """All, whatever the filter: what is slow is told by these."""
     completeness: Completeness
     note: str = ""
 
@@ -126,31 +150,62 @@ def spent(kind: Spent, split: str, size: int, asked: Asked, context: ToolContext
     base = base_window(context)
     base = None if base == asked.window else base
     old = _stretch(kind, split, replace(asked.query, window=base), context) if base else None
-    groups = _groups(now.times, old.times if old else None, _middle(asked.window))
-    ordered = sorted(groups, key=lambda group: (-group.change, -len(group.now), group.name))
-    head = _head(kind, split, step, (asked, base), [one for one in (now, old) if one is not None])
-    rows = tuple(
-        _row(group, asked, split if kind == "duration" else "", step, "base" if old else "early")
-        for group in ordered[:size]
-    )
-    return Answer(head, rows, _more(len(ordered), size, split))
+    read = [one for one in (now, old) if one is not None]
+    by_pattern = context.fields.role_of(split) == "message"
+    if by_pattern:
+        _by_pattern(kind, read)
+    groups = sorted(_groups(now, old, _middle(asked.window)), key=_order)
+    head = _head(kind, split, step, (asked, base), read)
+    asked_by = split if kind == "duration" and not by_pattern else ""
+    rows = tuple(_row(group, asked, asked_by, step, by_pattern=by_pattern) for group in groups[:size])
+    return Answer(head, rows, _more(len(groups), size, "" if by_pattern else split))
 
 
-def moved(asked: Asked, base: LogQuery, size: int, context: ToolContext) -> list[Row]:
-    """The services, or pairs of them, whose times differ most between two queries; none where nothing tells times."""
-    kind = next((kind for kind in _NEEDS if context.fields.roles.get(_NEEDS[kind])), None)
-    if kind is None or not context.fields.roles.get("service"):
-        return []
-    now, old = (_stretch(kind, "service", query, context) for query in (asked.query, base))
-    groups = [one for one in _groups(now.times, old.times, 0.0) if one.differs]
-    groups.sort(key=lambda group: (-abs(group.change), group.name))
-    return [_compared(group, kind, asked) for group in groups[:size]]
+def _order(group: _Group) -> tuple[object, ...]:
+    """Most changed first, what has few samples behind; without a baseline what did not change by the share of slow."""
+    if group.halved and not group.differs:
+        return -group.sound, True, -group.share, -group.change, -len(group.now), group.name
+    return -group.sound, False, -group.change, 0.0, -len(group.now), group.name
+
+
+def moved(asked: Asked, base: LogQuery, size: int, context: ToolContext) -> tuple[list[Row], str]:
+    """Times of services and of pairs of them in two queries, and how they were joined; none where nothing tells times.
+
+    Those that differ have a row each, most first, at most `size` of a kind; the rest of a kind is one row.
+    """
+    if not context.fields.roles.get("service"):
+        return [], ""
+    rows: list[Row] = []
+    notes: list[str] = []
+    for kind in (kind for kind, role in _NEEDS.items() if context.fields.roles.get(role)):
+        now, old = (_stretch(kind, "service", query, context) for query in (asked.query, base))
+        groups = sorted(_groups(now, old, 0.0), key=lambda one: (not one.differs, -abs(one.change), one.name))
+        told = [one for one in groups if one.differs][:size]
+        rows += [_compared(group, kind, asked) for group in told]
+        rest = sorted((one for one in groups if one not in told), key=lambda one: -len(one.now) - len(one.old))
+        rows += [Row(_alike(kind, rest))] if rest else []
+        notes.append(now.note)
+    return rows, "; ".join(filter(None, notes))
 
 
 def _compared(group: _Group, kind: Spent, asked: Asked) -> Row:
     figures = f"A {group.figures([one.ms for one in group.now])} | B {group.figures(group.old)}"
     text = f"{kind} ms {group.name}: {figures} (slow > {number(group.limit)} ms)"
     return Row(text, claim=_claim(group, asked, "service" if kind == "duration" else "", figures))
+
+
+def _alike(kind: Spent, groups: Sequence[_Group]) -> str:
+    """`duration ms, no clear change, p50/p95 A | B: seat 20/41 | 19/40 (30 | 28), 3 more`."""
+
+    def side(times: list[float]) -> str:
+        return f"{number(quantile(times, 0.5))}/{number(quantile(times, 0.95))}" if times else "-"
+
+    told = [
+        f"{one.name} {side([each.ms for each in one.now])} | {side(one.old)} ({len(one.now)} | {len(one.old)})"
+        for one in groups[:_ALIKE]
+    ]
+    more = [f"{len(groups) - _ALIKE} more"] if len(groups) > _ALIKE else []
+    return f"{kind} ms, no clear change, p50/p95 A | B (lines): {', '.join([*told, *more])}"
 
 
 def _more(all_of_them: int, size: int, split: str) -> str:
@@ -162,30 +217,85 @@ def _more(all_of_them: int, size: int, split: str) -> str:
 
 
 def _head(kind: Spent, split: str, step: int, asked: tuple[Asked, TimeWindow | None], read: list[_Stretch]) -> str:
-    (question, base), notes = asked, "; ".join(one.note for one in read if one.note)
+    (question, base), notes = asked, "; ".join(dict.fromkeys(one.note for one in read if one.note))
     what = "duration" if kind == "duration" else "time since the line before of the same trace"
     first = instant(int(question.window.start.timestamp() // step) * step)
     against = f"base {span(base)}" if base else "no baseline: late half against early half"
-    head = f"{what} in ms{f', by {split}' if split else ''}, most changed first, against {against}; "
+    order = "most changed first" if base else "most changed first, then most slow"
+    head = f"{what} in ms{f', by {split}' if split else ''}, {order}, against {against}; "
     head += f"p95 per {step} s from {clock(first, question.window)}, (n) where few: "
-    return head + "; ".join(part for part in (question.said(read[0].completeness), notes) if part)
+    lacking = _lacking(kind, split, read[0].times)
+    return head + "; ".join(part for part in (question.said(read[0].completeness), lacking, notes) if part)
+
+
+def _lacking(kind: Spent, split: str, times: Sequence[_Time]) -> str:
+    """That lines of the measure do not have the field they are to be told by, and why."""
+    without = sum(one.value == "-" for one in times)
+    if not without:
+        return ""
+    lines = f"{number(without)} of {number(len(times))} lines that hold {_NEEDS[kind]}"
+    return f"- = no {split}: so {lines}; {split} stands on other lines, pick by query instead"
 
 
 def _middle(window: TimeWindow) -> float:
     return window.start.timestamp() + window.seconds / 2
 
 
-def _groups(now: Iterable[_Time], old: Iterable[_Time] | None, middle: float) -> list[_Group]:
+def _groups(now: _Stretch, old: _Stretch | None, middle: float) -> list[_Group]:
     """By name; without an older stretch the early half is one."""
-    groups: dict[str, _Group] = {}
-    for one in now:
-        group = groups.setdefault(one.name, _Group(one.name))
-        group.now.append(one)
+    limits = _limits(now, old)
+    names = dict.fromkeys(one.name for one in (*now.times, *(old.times if old else ())))
+    groups = {name: _Group(name, limits[name], halved=old is None) for name in names}
+    for one in now.times:
+        groups[one.name].now.append(one)
         if old is None and one.at < middle:
-            group.old.append(one.ms)
-    for one in old or ():
-        groups.setdefault(one.name, _Group(one.name)).old.append(one.ms)
+            groups[one.name].old.append(one.ms)
+    for one in old.times if old else ():
+        groups[one.name].old.append(one.ms)
     return list(groups.values())
+
+
+def _limits(now: _Stretch, old: _Stretch | None) -> dict[str, float]:
+    """From when on a time of each name is slow: by all times of that name before, else now."""
+    held: list[defaultdict[str, list[float]]] = []
+    for stretch in (now, old):
+        held.append(defaultdict(list))
+        for one in stretch.every if stretch else ():
+            held[-1][one.name].append(one.ms)
+    most = float("inf") if old else max(_FLOOR_MS, _QUARTILES * quantile([one.ms for one in now.every], 0.25))
+    limits = {}
+    for name in dict.fromkeys((*held[0], *held[1])):
+        low = quantile(held[1].get(name) or held[0][name], 0.25)
+        limits[name] = min(most, max(_FACTOR * low, low + _STEP_MS))
+    return limits
+
+
+def _by_pattern(kind: Spent, stretches: Iterable[_Stretch]) -> None:
+    """Tell all times by the patterns of their lines, which mean the same in all stretches, not by their texts."""
+    records = {
+        record.id: record
+        for stretch in stretches
+        for one in (*stretch.every, *stretch.times)
+        for record in (one.before, one.record)
+        if record is not None
+    }
+    events = [from_record(record, 1.0, at=0.0) for record in records.values()]
+    for event in events:
+        event.callsite = ""
+    drain = mine(events)
+    texts = {
+        template: cut(plain_text(drain.display(template)), _PATTERN_LIMIT)
+        for template in {event.template for event in events}
+    }
+    told = {key: f"{event.service}: {texts[event.template]}" for key, event in zip(records, events, strict=True)}
+
+    def named(one: _Time) -> _Time:
+        value = told[one.record.id]
+        pair = kind == "gap" and one.before is not None and told[one.before.id] != value
+        return replace(one, value=value, name=f"{told[one.before.id]} -> {value}" if pair and one.before else value)
+
+    for stretch in stretches:
+        stretch.every, stretch.times = list(map(named, stretch.every)), list(map(named, stretch.times))
 
 
 # -- reading -------------------------------------------------------------------------------------------------------
@@ -196,13 +306,21 @@ def _stretch(kind: Spent, split: str, query: LogQuery, context: ToolContext) -> 
     if kind == "duration":
         records, whole, completeness = _read(context.store, matching)
         note = "" if whole else f"ONLY THE FIRST {MOST_READ:,} LINES were read: narrow the window or the query"
-        return _Stretch(list(_durations(records, split, context.fields)), completeness, note)
+        times = list(_durations(records, split, context.fields))
+        if query.node == context.scope.base:
+            return _Stretch(times, times, completeness, note)
+        others = _read(context.store, context.scope.query(Exists("duration"), query.window, query.indices))[0]
+        return _Stretch(times, [*_durations(others, split, context.fields), *times], completeness, note)
     every = context.scope.query(Exists("trace_id"), query.window, query.indices)
     records, note, completeness = _traces(context.store, every)
-    wanted = None
-    if query.node != context.scope.base:
-        wanted = {record.id for record in _read(context.store, matching)[0]}
-    return _Stretch(list(_gaps(records, split, context.fields, wanted)), completeness, note)
+    joins = joined(context)
+    notes = "; ".join(part for part in (note, joins.note) if part)
+    times = list(_gaps(records, split, context.fields, joins))
+    if query.node == context.scope.base:
+        return _Stretch(times, times, completeness, notes)
+    wanted = {record.id for record in _read(context.store, matching)[0]}
+    picked = [one for one in times if one.record.id in wanted or (one.before and one.before.id in wanted)]
+    return _Stretch(picked, times, completeness, notes)
 
 
 def _traces(store: LogStore, query: LogQuery) -> tuple[list[LogRecord], str, Completeness]:
@@ -234,19 +352,16 @@ def _durations(records: Iterable[LogRecord], split: str, fields: FieldMap) -> It
             yield _Time(value, value, record.duration_ms, record)
 
 
-def _gaps(
-    records: Iterable[LogRecord], split: str, fields: FieldMap, wanted: Collection[RecordId] | None
-) -> Iterator[_Time]:
-    """Between two neighbours of one trace; told as `a -> b` where their values differ. `wanted`: None is all."""
-    before: dict[str, LogRecord] = {}
+def _gaps(records: Iterable[LogRecord], split: str, fields: FieldMap, joins: Joined) -> Iterator[_Time]:
+    """Between two neighbours of one trace; told as `a -> b` where their values differ."""
+    before: dict[tuple[str, ...], LogRecord] = {}
     for record in records:
         if not record.trace_id or record.timestamp is None:
             continue
-        old = before.get(record.trace_id)
-        before[record.trace_id] = record
+        key = joins.key(record)
+        old = before.get(key)
+        before[key] = record
         if old is None or old.timestamp is None:
-            continue
-        if wanted is not None and record.id not in wanted and old.id not in wanted:
             continue
         value, come = _value(record, split, fields), _value(old, split, fields)
         ms = (record.timestamp - old.timestamp).total_seconds() * 1000
@@ -267,14 +382,16 @@ def _value(record: LogRecord, split: str, fields: FieldMap) -> str:
 # -- rows ----------------------------------------------------------------------------------------------------------
 
 
-def _row(group: _Group, asked: Asked, split: str, step: int, older: str) -> Row:
-    newer = [one for one in group.now if older == "base" or one.at >= _middle(asked.window)]
+def _row(group: _Group, asked: Asked, split: str, step: int, *, by_pattern: bool) -> Row:
+    newer = [one for one in group.now if not group.halved or one.at >= _middle(asked.window)]
+    older = "early" if group.halved else "base"
     figures = f"{group.figures([one.ms for one in newer])} | {older} {group.figures(group.old)}"
-    text = f"{group.name}: {figures} (slow > {number(group.limit)} ms)"
+    name, quote = ("", group.name) if by_pattern else (f"{group.name}: ", "")
+    text = f"{name}{figures} (slow > {number(group.limit)} ms)"
     if not group.now:
-        return Row(text)
+        return Row(text, quote)
     buckets = _buckets(group.now, asked.window, step)
-    return Row(text, claim=_claim(group, asked, split, figures), after=f"| {buckets}")
+    return Row(text, quote, _claim(group, asked, split, figures), after=f"| {buckets}")
 
 
 def _buckets(times: Iterable[_Time], window: TimeWindow, step: int) -> str:

@@ -1,6 +1,7 @@
 """Two windows, or two kinds of traffic, side by side: what is over-represented in the first."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -9,7 +10,7 @@ from pydantic import Field
 from logagent.errors import ToolError
 from logagent.evidence import Claim, Figure
 from logagent.logs import TimeWindow
-from logagent.query import LogQuery, Phrase, conjunction
+from logagent.query import And, Exists, Level, LogQuery, Node, Not, Or, Phrase, Range, Term, Wildcard, conjunction
 from logagent.stores._base import FieldCounts, Measure
 from logagent.tools import _patterns as patterns
 from logagent.tools._asked import Asked, ask, cited, indices, instant, number, parse, span
@@ -21,10 +22,13 @@ _ROLES = (
     "logger", "url",
 )  # fmt: skip
 _DIMENSION = ("zone", "region", "node", "cluster", "tenant", "flag", "shard", "datacenter", "build", "method", "code")
+_PARTS = {"pod", "container", "logger"}
+"""What belongs to one service: a filter by service says all about these."""
 _MORE = 6
 _VALUES = 12
 _ROWS, _TIMES, _MORE_IN_A, _LESS_IN_A = 10, 4, 6, 4
 _LEAST_GAP = 0.02
+_ONLY = {"new": "only in A", "vanished": "only in B"}
 
 
 class CompareArgs(RangeArgs):
@@ -67,13 +71,13 @@ def compare_windows(args: CompareArgs, context: ToolContext) -> Answer:
     )
     if not now and not before:
         return Answer(f"both empty: {head}")
-    values = _values(asked, base, (now, before), context)
+    values = _folded(_values(asked, base, (now, before), context), asked, base, context)
     mined = patterns.compare(context.store, asked.query, base)
-    rows = [_row(one, asked) for one in values[:_ROWS]] + moved(asked, base, _TIMES, context)
-    rows += _patterns_of(mined.patterns, asked, base, context)
+    times, note = moved(asked, base, _TIMES, context)
+    rows = [_row(one, asked) for one in values[:_ROWS]] + times + _patterns_of(mined.patterns, asked, base, context)
     words = f"words more frequent in A: {', '.join(mined.keywords)}" if mined.keywords else ""
     same = "" if rows else "no difference in values, times or patterns"
-    return Answer(head, tuple(rows), same or words)
+    return Answer(f"{head}; {note}" if note else head, tuple(rows), same or words)
 
 
 def _patterns_of(mined: list[patterns.Found], asked: Asked, base: LogQuery, context: ToolContext) -> list[Row]:
@@ -82,9 +86,9 @@ def _patterns_of(mined: list[patterns.Found], asked: Asked, base: LogQuery, cont
     downs = [one for one in mined if one.change in {"vanished", "falling"}][:_LESS_IN_A]
     rest = [one for one in mined if one not in ups and one not in downs]
     shown = patterns.count(context.store, [*ups, *downs, *rest], len(ups) + len(downs), asked.query, base)
-    unlike = asked.query.node != base.node  # what another filter holds has not vanished
+    unlike = asked.query.node != base.node  # what another filter holds is not new and has not vanished
     return [
-        patterns.row(one, asked.query, told="only in B" if unlike and one.change == "vanished" else "")
+        patterns.row(one, asked.query, told=_ONLY.get(one.change, "") if unlike else "")
         for one in shown
         if one.change != "steady"
     ]
@@ -123,13 +127,15 @@ def _base_text(args: CompareArgs, asked: Asked) -> str:
 def _values(asked: Asked, base: LogQuery, totals: tuple[int, int], context: ToolContext) -> list[_Difference]:
     """Differences of all dimensions, most telling first: two requests."""
     fields = context.fields
-    told = asked.query.node != base.node  # a filter by level says all about levels
-    names = [role for role in _ROLES if fields.roles.get(role) and not (told and role == "severity")]
+    unlike = asked.query.node != base.node  # what only one filter names is no finding
+    told = {fields.role_of(name) or name for node in (asked.query.node, base.node) for name in _named(node)}
+    told = (told | (_PARTS if "service" in told else set())) if unlike else set()
+    names = [role for role in _ROLES if fields.roles.get(role) and role not in told]
     taken = {choice.name for choices in fields.roles.values() for choice in choices}
     plain = [
         name
         for name, kind in fields.names.items()
-        if name not in taken
+        if name not in taken | told
         and kind in {"keyword", "boolean", "text"}
         and any(word in name.lower() for word in _DIMENSION)
     ]
@@ -140,6 +146,22 @@ def _values(asked: Asked, base: LogQuery, totals: tuple[int, int], context: Tool
     second = context.store.top_values(base, names, size=_VALUES).fields
     found = [difference for a, b in zip(first, second, strict=True) for difference in _differences(a, b, totals)]
     return sorted((one for one in found if abs(one.gap) >= _LEAST_GAP), key=lambda one: -one.weight)
+
+
+def _named(node: Node) -> Iterator[str]:
+    """The fields that a filter names."""
+    match node:
+        case And(nodes) | Or(nodes):
+            for part in nodes:
+                yield from _named(part)
+        case Not(inner):
+            yield from _named(inner)
+        case Level():
+            yield "severity"
+        case Term(field) | Phrase(field) | Wildcard(field) | Range(field) | Exists(field):
+            yield field
+        case _:
+            return
 
 
 def _differences(first: FieldCounts, second: FieldCounts, totals: tuple[int, int]) -> list[_Difference]:
@@ -159,7 +181,30 @@ def _differences(first: FieldCounts, second: FieldCounts, totals: tuple[int, int
     ]
 
 
-def _row(one: _Difference, asked: Asked) -> Row:
+def _folded(
+    found: list[_Difference], asked: Asked, base: LogQuery, context: ToolContext
+) -> list[tuple[_Difference, ...]]:
+    """Differences of the same lines as one, e.g. a service, its only pod and its host: one request, if any."""
+    groups: dict[tuple[int, int], list[_Difference]] = {}
+    for one in found[: 2 * _ROWS]:
+        groups.setdefault((one.now, one.base), []).append(one)
+    pairs = [(group[0], other) for group in groups.values() for other in group[1:] if other.field != group[0].field]
+    measures = [
+        Measure(replace(query, node=conjunction(query.node, *(Phrase(each.field, each.value) for each in pair))))
+        for pair in pairs
+        for query in (asked.query, base)
+    ]
+    values = [one.value for one in context.store.count(measures).values] if measures else []
+    same = {
+        other: first
+        for place, (first, other) in enumerate(pairs)
+        if values[2 * place : 2 * place + 2] == [first.now, first.base]
+    }
+    return [(one, *(other for other, first in same.items() if first == one)) for one in found if one not in same]
+
+
+def _row(alike: tuple[_Difference, ...], asked: Asked) -> Row:
+    one = alike[0]
     query = replace(asked.query, node=conjunction(asked.query.node, Phrase(one.field, one.value)))
     claim = Claim(
         "distribution",
@@ -170,14 +215,15 @@ def _row(one: _Difference, asked: Asked) -> Row:
         baseline_value=one.base,
         service=one.value if one.field == "service" else "",
     )
-    text = f"{one.field}={one.value}: {one.share:.0%}, {one.base_share:.0%} ({number(one.now)} | {number(one.base)})"
+    name = ", ".join(f"{each.field}={each.value}" for each in alike)
+    text = f"{name}: {one.share:.0%}, {one.base_share:.0%} ({number(one.now)} | {number(one.base)})"
     return Row(text, claim=claim)
 
 
 TOOL = Tool(
     CompareArgs,
     compare_windows,
-    "Compares two windows, or two filters: values, patterns, latency; more or less in the first. "
-    "Use it to separate failing from healthy traffic, before from after.",
+    "Compares two windows or two filters: values, patterns, latency. "
+    "Use it to set failing against healthy traffic, after against before.",
     cost="high",
 )

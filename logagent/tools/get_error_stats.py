@@ -14,7 +14,7 @@ from logagent.query import Node, Phrase, conjunction
 from logagent.stores._base import FieldCounts, Measure
 from logagent.tools import get_log_patterns
 from logagent.tools._asked import Asked, ask, cited, number, span
-from logagent.tools._base import Answer, RangeArgs, Row, Tool, ToolContext
+from logagent.tools._base import Answer, RangeArgs, Row, Tool, ToolContext, most
 from logagent.tools._nothing import explain
 
 _ROLES = {"error_class": "error_type", "service": "service", "host": "host"}
@@ -24,7 +24,7 @@ class ErrorStatsArgs(RangeArgs):
     """Arguments of get_error_stats."""
 
     group_by: Literal["error_class", "message", "service", "host"] = Field("service")
-    size: int = Field(10, ge=1, le=25)
+    size: int = most(10, 25)
 
 
 def get_error_stats(args: ErrorStatsArgs, context: ToolContext) -> Answer:
@@ -139,7 +139,7 @@ def _rest(counts: FieldCounts, group: str) -> str:
 TOOL = Tool(
     ErrorStatsArgs,
     get_error_stats,
-    "Counts failing events by error_class, message pattern, service or host, in the window and in the baseline. "
-    "Use it to see what grew in one service or after a filter.",
+    "Counts failing events in window and baseline by error_class, message pattern, service or host. "
+    "Use it to see what grew.",
     cost="medium",
 )

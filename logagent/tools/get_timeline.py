@@ -10,7 +10,7 @@ from logagent.logs import TimeWindow
 from logagent.query import Phrase, conjunction
 from logagent.stores._base import Series
 from logagent.tools._asked import Asked, ask, cited, clock, number
-from logagent.tools._base import Answer, RangeArgs, Row, Tool, ToolContext
+from logagent.tools._base import Answer, RangeArgs, Row, Tool, ToolContext, most
 from logagent.tools._nothing import explain
 from logagent.tools._shape import shape
 from logagent.tools._spent import MOST_ROWS, spent
@@ -24,7 +24,7 @@ class TimelineArgs(RangeArgs):
 
     split_by: str | None = Field(None, description="A role or field: one series a value.")
     interval_seconds: int | None = Field(None, ge=1)
-    size: int = Field(8, ge=1, le=MOST_ROWS)
+    size: int = most(8, MOST_ROWS)
     measure: Literal["count", "duration", "gap"] = Field(
         "count", description="duration, gap: ms now and before; gap: between lines of a trace, by pair."
     )

@@ -68,6 +68,5 @@ def _others(described: Description) -> str:
 TOOL = Tool(
     SourcesArgs,
     list_log_sources,
-    "Lists the sources, fields with role, coverage and example values, first and last event. Use it when a name or "
-    "field is unclear. The digest already has the main ones.",
+    "Lists the sources, fields with role, coverage and values. Use it when a name or field is unclear.",
 )

@@ -9,9 +9,10 @@ from pydantic import Field
 from logagent.logs import iso
 from logagent.stores._base import SearchPage
 from logagent.tools._asked import Asked, ask, number
-from logagent.tools._base import Answer, RangeArgs, Tool, ToolContext
+from logagent.tools._base import Answer, RangeArgs, Tool, ToolContext, most
+from logagent.tools._joined import joined_of
 from logagent.tools._nothing import explain
-from logagent.tools._rows import last_times, one_trace, rows
+from logagent.tools._rows import last_times, rows
 
 MOST = 100
 _TICK = timedelta(milliseconds=1)
@@ -21,7 +22,7 @@ class SearchLogsArgs(RangeArgs):
     """Arguments of search_logs."""
 
     order: Literal["newest", "oldest"] = Field("newest")
-    size: int = Field(10, ge=1, le=MOST)
+    size: int = most(10, MOST)
 
 
 def search_logs(args: SearchLogsArgs, context: ToolContext) -> Answer:
@@ -31,15 +32,39 @@ def search_logs(args: SearchLogsArgs, context: ToolContext) -> Answer:
     if not page.records:
         return Answer(f"0 matched: {asked.said(page.completeness)}", tail=explain(asked, context))
     total = f"{'' if page.total_is_exact else 'at least '}{number(page.total)} matched"
-    found = rows(page.records, asked.query)
+    joins = joined_of(page.records, context)
+    trace = joins.one(page.records)
+    found = rows(page.records, asked.query, trace)
     head = f"{total}, {len(page.records)} shown, {args.order} first"
-    head += ", +s = since the line before" if one_trace(page.records) else ""
-    return Answer(f"{head}: {asked.said(page.completeness)}", found, rest=_rest(page, args, asked, context))
+    head += ", +s = since the line before" if trace else ""
+    head += f": {'; '.join(part for part in (asked.said(page.completeness), joins.note) if part)}"
+    rest = _rest(page, args, trace, asked, context)
+    if not trace:
+        return Answer(head, found, rest=rest)
+    return Answer(head, found, rest=rest, ends=True, left_out=_middle(page))
 
 
-def _rest(page: SearchPage, args: SearchLogsArgs, asked: Asked, context: ToolContext) -> Callable[[int], str]:
+def _middle(page: SearchPage) -> Callable[[int, int], str]:
+    """Of one trace the first and the last lines tell most; the call that gets those between."""
+
+    def left_out(start: int, end: int) -> str:
+        if not 0 < start < end < len(page.records):
+            return ""
+        first, last = page.records[start].timestamp, page.records[end - 1].timestamp
+        if first is None or last is None:
+            return ""
+        first, last = min(first, last), max(first, last)
+        get = f"the same with start_time {iso(first)} end_time {iso(last + _TICK)} size {min(MOST, end - start + 1)}"
+        return f"... {end - start} lines left out: {get}"
+
+    return left_out
+
+
+def _rest(
+    page: SearchPage, args: SearchLogsArgs, trace: str, asked: Asked, context: ToolContext
+) -> Callable[[int], str]:
     """The call that goes on behind the last row that fits: its millisecond once more, so that none is left out."""
-    times = last_times(page.records)
+    times = last_times(page.records, trace)
 
     def rest(shown: int) -> str:
         if shown >= len(times) and page.total <= len(page.records):
@@ -48,6 +73,8 @@ def _rest(page: SearchPage, args: SearchLogsArgs, asked: Asked, context: ToolCon
         if at is None:
             return f"more: {_narrower(asked, context)}"
         go_on = f"end_time {iso(at + _TICK)}" if args.order == "newest" else f"start_time {iso(at)}"
+        if trace and page.total <= MOST:
+            return f"more: the same with size {page.total}, or {go_on}"
         return f"more: the same with {go_on}; or {_narrower(asked, context)}"
 
     return rest

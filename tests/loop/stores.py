@@ -96,7 +96,9 @@ class ListStore:
         return Sample(tuple(WeightedRecord(one) for one in found[:limit]), len(found), exact=True)
 
     def traces(self, query: LogQuery, *, slices: int = 12, ids: int = 300, limit: int = 20_000) -> ScanPage:
-        return ScanPage((), None)
+        chosen = {one.trace_id: None for one in self._found("traces", query) if one.trace_id}
+        every = (one for one in self.records if one.trace_id in list(chosen)[:ids])
+        return ScanPage(tuple(every)[:limit], None)
 
     def count_over_time(
         self, queries: Sequence[LogQuery], *, interval_seconds: int, split: str = "", size: int = 20

@@ -51,6 +51,18 @@ def test_the_eight_tools_are_found_and_always_declared_in_the_same_order() -> No
     assert ToolRegistry().declarations == ToolRegistry().declarations
 
 
+def test_every_size_states_the_most_it_may_be() -> None:
+    sizes = {
+        declared.name: (declared.parameters["properties"]["size"], ToolRegistry().tools[declared.name])
+        for declared in ToolRegistry().declarations
+        if "size" in declared.parameters["properties"]
+    }
+    assert len(sizes) >= 5
+    for name, (schema, tool) in sizes.items():
+        limit = next(one.le for one in tool.args.model_fields["size"].metadata if hasattr(one, "le"))
+        assert str(limit) in schema["description"].replace(";", " ").split(), name
+
+
 def test_declarations_cost_at_most_1400_tokens() -> None:
     costs = ToolRegistry().tokens()
     assert sum(costs.values()) <= 1_400

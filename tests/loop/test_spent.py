@@ -1,11 +1,14 @@
 """Latency over time: durations of requests, gaps between the lines of one request."""
 
+import re
+
 import pytest
 
+from logagent.logs import iso
 from logagent.query import Scope
 from logagent.stores._base import ScanPage
 from tests.loop.scene import REACH, WINDOW, call, context, shown
-from tests.loop.stores import ListStore, record
+from tests.loop.stores import NOON, ListStore, record
 
 
 def slow_checks() -> ListStore:
@@ -121,3 +124,118 @@ def test_without_a_field_for_it_the_measure_is_refused() -> None:
 def test_nothing_that_matches_is_said() -> None:
     result = call(context(slow_checks()), "get_timeline", measure="duration", query='"no such line"')
     assert "0 durations" in result.text
+
+
+def counting() -> ListStore:
+    """Two pods of a service and a third process that each count their requests from 1 on, of two lines 100 ms apart."""
+    found = []
+    for start, service, pod in ((0, "seat", "seat-1"), (130, "seat", "seat-2"), (610, "mail", "mail-1")):
+        for n in range(1, 41):
+            at, more = start + n * 13.0, {"service": service, "pod": pod, "trace_id": f"req-{n}"}
+            found += [record(at, f"begun {n}", **more), record(at + 0.1, f"done {n}", **more)]
+    return ListStore(sorted(found, key=lambda one: one.timestamp or NOON))
+
+
+def test_ids_that_each_process_counts_join_no_two_of_them() -> None:
+    made = context(counting())
+    answer = shown(call(made, "get_timeline", measure="gap", start_time=iso(REACH.start), end_time=iso(REACH.end)).text)
+    assert "each process counts its own trace ids here" in answer.split("\n")[0]
+    assert "->" not in answer
+    assert "seat: 80, min 100 p50 100 p95 100 max 100" in answer
+    found = shown(call(made, "search_logs", query="trace_id:req-7", start_time=iso(REACH.start)).text)
+    assert "each process counts" in found.split("\n")[0]
+    assert "+s" not in found
+    row = next(line.split()[0] for line in found.split("\n") if "seat-2" in line)
+    around = shown(call(made, "get_log_context", evidence_id=row).text)
+    assert around.count("\nE") == 2
+    assert "begins here" in around
+    assert "ends here" in around
+
+
+def test_ids_that_services_share_join_them_without_a_word() -> None:
+    made = context(slow_checks())
+    for tool, arguments in (
+        ("get_timeline", {"measure": "gap"}),
+        ("search_logs", {"query": "trace_id:trace-000000900"}),
+        ("get_log_context", {"evidence_id": "E1"}),
+    ):
+        assert "each process counts" not in call(made, tool, **arguments).text
+
+
+def rows_of(text: str) -> list[str]:
+    return [row for row in text.split("\n") if row.startswith("E")]
+
+
+def test_gaps_by_message_are_told_by_patterns_and_not_by_texts() -> None:
+    found = []
+    for at in range(0, 1200, 20):
+        more = {"trace_id": f"trace-{at:09d}"}
+        late = 0.1 if at < 900 else 2.0
+        found += [
+            record(at, f"seat {at}A asked for", service="seat", **more),
+            record(at + late, f"seat {at}A is held", service="store", **more),
+        ]
+    text = shown(call(context(ListStore(found)), "get_timeline", measure="gap", split_by="message").text)
+    (row,) = rows_of(text)
+    assert row.startswith("E1 30, min 100 p50 1,050 p95 2,000 max 2,000, 15 slow | base 30, min 100")
+    assert '| "seat: seat <*> asked for -> store: seat <*> is held" |' in row.replace("<num>A", "<*>")
+
+
+def test_a_pair_that_only_one_half_has_stands_before_one_of_few_samples() -> None:
+    found = []
+    for at in range(900, 1200, 10):
+        for name, every, late in (("came", 1, 0.4), ("tiny", 10, 5.0), ("fast", 1, 0.001)):
+            if at // 10 % every == 0:
+                trace = {"trace_id": f"{name}-{at:09d}", "service": name}
+                found += [record(at, "a", **trace), record(at + late, "b", **trace)]
+    made = context(ListStore(sorted(found, key=lambda one: one.timestamp or NOON)))
+    text = shown(call(made, "get_timeline", measure="gap").text)
+    assert [row.split(":")[0] for row in rows_of(text)][-1] == "E3 tiny"
+
+
+def test_a_pair_with_few_samples_stands_behind_those_with_many() -> None:
+    found = []
+    for at in range(0, 1200, 10):
+        for name, count, late in (("many", 1, 0.3 if at >= 600 else 0.1), ("few", 8, 5.0 if at >= 600 else 0.001)):
+            if at // 10 % (2 * count) == 0:
+                trace = {"trace_id": f"{name}-{at:09d}", "service": name}
+                found += [record(at, "a", **trace), record(at + late, "b", **trace)]
+    text = shown(call(context(ListStore(sorted(found, key=lambda one: one.timestamp or NOON))), "get_timeline",
+                      measure="gap").text)  # fmt: skip
+    assert [row.split(":")[0] for row in rows_of(text)] == ["E1 many", "E2 few"]
+
+
+def test_without_a_baseline_what_is_always_slow_comes_first_and_reads_so() -> None:
+    found = []
+    for at in range(600, 1200, 10):
+        trace = f"trace-{at:09d}"
+        parts = (("a", 0.0), ("b", 0.01), ("c", 0.02), ("d", 0.03), ("e", 3.0), ("f", 3.01))
+        found += [record(at + late, name, service=name, trace_id=trace) for name, late in parts]
+    made = context(ListStore(found), scope=Scope(WINDOW, REACH, WINDOW.end))
+    text = shown(call(made, "get_timeline", measure="gap").text)
+    assert "then most slow" in text.split("\n")[0]
+    assert rows_of(text)[0].startswith("E1 d -> e: 30, min 2,970 p50 2,970 p95 2,970 max 2,970, 30 slow")
+
+
+@pytest.mark.parametrize("base", [True, False])
+def test_what_is_slow_is_told_by_all_lines_and_not_by_those_that_were_asked_for(base: bool) -> None:
+    found = [
+        record(at, "served", service="seat", duration_ms=3700.0 if at % 40 == 0 else 40.0)
+        for at in range(0 if base else 600, 1200, 10)
+    ]
+    scope = {} if base else {"scope": Scope(WINDOW, REACH, WINDOW.end)}
+    text = shown(
+        call(context(ListStore(found), **scope), "get_timeline", measure="duration", query="duration_ms:[3000 TO 9000]",
+             split_by="service").text
+    )  # fmt: skip
+    count = 15 if base else 7
+    assert re.match(rf"E1 seat: {count}, min 3,700 .* {count} slow \| ", rows_of(text)[0])
+    assert "(slow > 200 ms)" in text
+
+
+def test_a_field_that_the_lines_of_the_measure_do_not_have_is_named() -> None:
+    store = slow_checks()
+    store.records += [record(1190 + at, "zone is full", error_type="ZoneError") for at in range(3)]
+    text = shown(call(context(store), "get_timeline", measure="duration", split_by="error_type").text)
+    assert "- = no error_type: so 60 of 60 lines that hold duration; error_type stands on other lines" in text
+    assert "- = no" not in shown(call(context(store), "get_timeline", measure="duration", split_by="service").text)

@@ -10,6 +10,7 @@ from inline_snapshot import snapshot
 from logagent.logs import LogRecord
 from logagent.query import Scope
 from logagent.tools import ToolRegistry
+from tests.loop.conftest import Run, line
 from tests.loop.scene import NONCE, POOL, REACH, WINDOW, call, context, incident, shown
 from tests.loop.stores import ListStore, record
 
@@ -196,7 +197,54 @@ def test_comparing_windows_tells_whose_times_differ(kind: str) -> None:
     name = "fraud" if kind == "duration" else "checkout -> fraud"
     assert f"{kind} ms {name}: A 30, min 3,000 p50 3,000" in text
     assert "30 slow | B 30, min 100 p50 100" in text
-    assert f"{kind} ms checkout:" not in text, "what takes as long as before is left out"
+    assert f"{kind} ms checkout:" not in text, "what takes as long as before has no row of its own"
+    alike = "checkout 50/50 | 50/50 (60 | 60)" if kind == "duration" else "fraud -> checkout 50/50 | 50/50 (30 | 30)"
+    assert f"{kind} ms, no clear change, p50/p95 A | B (lines): {alike}" in text
+
+
+def test_comparing_two_filters_tells_both_times_where_there_are_any() -> None:
+    records = []
+    for at in range(600, 1200, 10):
+        level, took = ("error", 900.0) if at % 20 else ("info", 30.0)
+        trace = {"trace_id": f"trace-{at:09d}"}
+        records += [
+            record(at, "begun", service="checkout", **trace),
+            record(at + took / 1000, "served", service="seat", level=level, duration_ms=took, **trace),
+        ]
+    text = shown(
+        call(
+            context(ListStore(records)), "compare_windows", query="level:error", base_query="served NOT level:error"
+        ).text
+    )
+    assert "duration ms seat: A 30, min 900 p50 900 p95 900 max 900" in text
+    assert "| B 30, min 30 p50 30 p95 30 max 30" in text
+    assert "gap ms checkout -> seat: A 30, min 900 p50 900" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "base_query", "echo"),
+    [
+        ("level:error", "NOT level:error", "severity="),
+        ("service:payment-api", "NOT service:payment-api", "service="),
+        ("status:503", "NOT status:503", "status="),
+        ("_exists_:error_type", "NOT _exists_:error_type", "error_type="),
+    ],
+)
+def test_the_filters_of_the_caller_are_no_finding(query: str, base_query: str, echo: str) -> None:
+    text = shown(call(context(), "compare_windows", query=query, base_query=base_query).text)
+    assert f" {echo}" not in text
+    assert text.count("\nE") > 1
+
+
+def test_what_the_same_lines_say_is_one_row_and_what_others_say_is_not() -> None:
+    more = {"payment-api": {"host": "node-9", "pod": "pay-1", "logger": "Pay"}, "order-api": {"host": "node-1"}}
+    records = [replace(one, **more[one.service]) for one in incident()]  # type: ignore[arg-type]
+    made = context(ListStore(records))
+    text = shown(call(made, "compare_windows", query="level:error", base_query="level:info").text)
+    (row,) = (one for one in text.split("\n") if "payment-api" in one and "%" in one)
+    assert {"service=payment-api", "host=node-9", "pod=pay-1", "logger=Pay"} <= set(re.split(r"[ ,:]+", row))
+    assert "status" not in row, "as many lines, but others"
+    assert text.count("pay-1") == 1
 
 
 @pytest.mark.parametrize("group", ["service", "host"])
@@ -464,8 +512,78 @@ def test_of_a_long_context_the_line_itself_and_its_neighbours_stay() -> None:
     assert "step 049" in text
     assert "step 051" in text
     assert "step 000" not in text
-    assert re.search(r"…\[\+\d+ earlier rows cut to fit\]", text)
-    assert re.search(r"…\[\+\d+ later rows cut to fit\]", text)
+    before = re.search(
+        r"^(\d+) lines before: search_logs query trace_id:\S+ start_time \S+ end_time", text, re.MULTILINE
+    )
+    behind = re.search(
+        r"^(\d+) lines follow: search_logs query trace_id:\S+ order oldest start_time", text, re.MULTILINE
+    )
+    assert before
+    assert behind
+    assert int(before[1]) + int(behind[1]) + text.count("\nE") == 100
+
+
+@pytest.mark.parametrize("same", ["trace", "host"])
+def test_the_context_of_a_line_says_where_it_goes_on_and_where_it_ends(same: str) -> None:
+    records = [record(600 + at, f"step {at:03d}", trace_id="trace-000000001") for at in range(30)]
+    made = context(ListStore(records))
+    call(made, "search_logs", query='"step 002"')
+    text = shown(call(made, "get_log_context", evidence_id="E1", same=same, size=10).text)
+    assert text.split("\n")[1] == f"{same} begins here: nothing earlier"
+    last = text.split("\n")[-1]
+    called = re.fullmatch(r"(\d+) lines follow: search_logs query (\S+) order oldest start_time (\S+)", last)
+    assert called
+    rest = call(made, "search_logs", query=called[2], order="oldest", start_time=called[3], size=100).text
+    assert len(re.findall(r"step \d+", rest)) == int(called[1]) + 1, "the line shown last stands there again"
+    text = shown(call(made, "get_log_context", evidence_id="E1", same=same, size=100).text)
+    assert text.endswith(f"\n{same} ends here: nothing later")
+
+
+def test_lines_before_a_context_are_counted_also_where_times_are_equal() -> None:
+    records = [record(700 + at // 4, f"step {at:03d}", trace_id="trace-000000001") for at in range(40)]
+    records = [replace(one, id=type(one.id)("app.log", str(at))) for at, one in enumerate(records)]
+    made = context(ListStore(records))
+    call(made, "search_logs", query='"step 021"')
+    text = shown(call(made, "get_log_context", evidence_id="E1", size=6).text)
+    assert "18 lines before: " in text
+    assert "16 lines follow: " in text
+
+
+def test_of_a_trace_that_does_not_fit_head_and_tail_stay_and_the_middle_is_a_call_away() -> None:
+    records = [record(601 + at, f"step {at:03d} " + "x" * 300, trace_id="trace-000000001") for at in range(60)]
+    made = context(ListStore(records))
+    arguments: dict[str, object] = {"query": "trace_id:trace-000000001", "order": "oldest", "size": 60}
+    text = shown(call(made, "search_logs", **arguments).text)
+    assert "step 000" in text
+    assert "step 059" in text
+    assert "step 030" not in text
+    left = re.search(r"\.\.\. (\d+) lines left out: the same with start_time (\S+) end_time (\S+) size (\d+)", text)
+    assert left
+    assert int(left[1]) + text.count("\nE") == 60
+    arguments |= {"start_time": left[2], "end_time": left[3], "size": int(left[4])}
+    assert f"{left[1]} matched" in call(made, "search_logs", **arguments).text
+
+
+def test_a_row_that_was_cut_can_be_read_whole() -> None:
+    said = "".join(f"part {at} of the line, " for at in range(120))
+    made = context(with_last(message=said, stack="Error: x\n  at a\nCaused by: y\n  at b"))
+    text = shown(call(made, "search_logs", size=1).text)
+    assert "part 60" not in text
+    assert "a whole line: get_log_context ID size 1" in text.split("\n")[0]
+    text = shown(call(made, "get_log_context", evidence_id="E1", size=1).text)
+    assert said in text
+    assert "at b" in text
+    assert "a whole line" not in text
+
+
+@pytest.mark.parametrize("letter", ["x", '"', "\n", "错", "\x1b"])
+def test_also_a_whole_line_keeps_to_the_budget(letter: str) -> None:
+    made = context(with_last(message="start " + letter * 50_000 + " end"))
+    call(made, "search_logs", size=1)
+    text = call(made, "get_log_context", evidence_id="E1", size=1).text
+    assert len(text.encode()) / 4 <= 1_510
+    assert "start " in text
+    assert "\nE1 " in text
 
 
 def test_a_merged_word_of_a_pattern_is_told_with_its_values() -> None:
@@ -475,6 +593,42 @@ def test_a_merged_word_of_a_pattern_is_told_with_its_values() -> None:
     ]
     text = shown(call(context(ListStore(records)), "get_log_patterns").text)
     assert "{<*>: basic-service x3, seat-service x2, food-service x2}" in text
+
+
+def test_a_slot_is_a_value_only_where_all_lines_hold_it() -> None:
+    def shows(*texts: str) -> str:
+        records = [record(700 + at, text) for at, text in enumerate(texts)]
+        return shown(call(context(ListStore(records)), "get_log_patterns").text)
+
+    assert '"job 7 waits 30s"' in shows("job 7 waits 30s")
+    assert '"job <num> waits 30s"' in shows("job 7 waits 30s", "job 8 waits 30s", "job 9 waits 30s")
+    assert '"job <num> waits <num>"' in shows("job 7 waits 30s", "job 8 waits 31s")
+    assert '"GET <path> 5xx of 4"' in shows("GET /a/1 503 of 4", "GET /a/2 503 of 4")
+    assert "4242" not in shows(*(f"card 4242 4242 4242 4242 refused {at}" for at in range(3)))
+
+
+def test_a_value_of_one_line_does_not_stand_for_those_that_were_only_counted(over: Run) -> None:
+    made = over([line(f"order {at} waits {at} ms") for at in (1, 2)] * 200)
+    assert '"order <num> waits <num> ms"' in call(made, "get_log_patterns").text
+
+
+def test_patterns_that_are_cut_are_counted_and_the_rare_ones_can_be_had() -> None:
+    word = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
+    records = [
+        record(600 + (at * 37 + n) % 600, f"{word[at % 10]} {word[at // 10]} done", level="warn" if at > 27 else "info")
+        for at in range(30)
+        for n in range(60 - 2 * at)
+    ]
+    scope = Scope(WINDOW, REACH, WINDOW.end)
+    made = context(ListStore(sorted(records, key=lambda one: one.timestamp or WINDOW.end)), scope=scope)
+    text = shown(call(made, "get_log_patterns", size=25).text)
+    lines = sum(60 - 2 * at for at in range(25, 30))
+    assert f"5 more patterns hold {lines} lines, at most 10 each, 2 of them WARN or worse: sort rare" in text
+    rare = shown(call(made, "get_log_patterns", size=3, sort="rare").text)
+    assert [row.split()[1] for row in rare.split("\n") if row.startswith("E")] == ["2", "4", "6"]
+    frequent = shown(call(made, "get_log_patterns", size=3, sort="frequent").text)
+    assert [row.split()[1] for row in frequent.split("\n") if row.startswith("E")] == ["60", "58", "56"]
+    assert "size up to 25, sort rare" in frequent
 
 
 def test_without_a_baseline_error_stats_name_none() -> None:

@@ -3,8 +3,11 @@
 import difflib
 import errno
 import importlib
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -17,6 +20,7 @@ from logagent.errors import LogAgentError, UsageError
 from logagent.texts import Catalogue
 
 HELP = ("-h", "--help")
+_TERMINATED = 143
 _NO_RICH: dict[str, Any] = {
     "rich_markup_mode": None,  # rich costs 0.1 s, and our pages are laid out by `_help`
     "pretty_exceptions_enable": False,
@@ -112,7 +116,8 @@ def run(arguments: Sequence[str]) -> int:
             return _without_command(arguments)
         given = _arranged(arguments)
         _require_command(given[0], arguments)
-        status = typer.main.get_command(app).main(args=given, prog_name="logagent", standalone_mode=False)
+        with _termination():
+            status = typer.main.get_command(app).main(args=given, prog_name="logagent", standalone_mode=False)
     except _ClickError as error:
         return _print(_usage(error), arguments)
     except LogAgentError as error:
@@ -124,6 +129,23 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return 130
     return status if isinstance(status, int) else 0
+
+
+@contextmanager
+def _termination() -> Iterator[None]:
+    """SIGTERM leaves by the way out, so that no unpacked log stays in the folder for temporary files."""
+
+    def leave(_number: int, _frame: object) -> None:
+        raise SystemExit(_TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _disk_full(error: OSError) -> UsageError:

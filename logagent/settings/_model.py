@@ -191,7 +191,7 @@ class KibanaSettings(_Section):
 class CaseSettings(_Section):
     """Saved investigations."""
 
-    keep_days: int = Field(30, ge=0)
+    keep_days: int = Field(30, ge=0, le=36_500)
     """Older cases are deleted when a run is saved; 0 keeps all."""
     folder: str = ""
     """Empty: `cases` in the state folder; `Paths.cases` is what counts."""

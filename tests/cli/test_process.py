@@ -1,11 +1,14 @@
 """The command as a process: interrupts, broken pipes, encodings, crashes."""
 
+import gzip
 import os
 import re
 import select
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -122,3 +125,20 @@ def test_a_line_from_a_pipe_is_diagnosed() -> None:
     out, err = process.communicate(LINE * 30, timeout=60)
     assert process.returncode == 0, err
     assert out.startswith(b"{")
+
+
+@pytest.mark.parametrize("command", ["patterns", "logs", "doctor"])
+def test_a_terminated_command_leaves_no_unpacked_log_behind(command: str, tmp_path: Path) -> None:
+    log = tmp_path / "big.log.gz"
+    with gzip.open(log, "wb", compresslevel=1) as file:
+        file.writelines(LINE for _ in range(400_000))
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    process = start(command, str(log), TMPDIR=str(folder))
+    end = time.monotonic() + 30
+    while not any(folder.glob("logagent-*/*")) and time.monotonic() < end:
+        threading.Event().wait(0.01)
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode == 143
+    assert list(folder.iterdir()) == []

@@ -7,7 +7,7 @@ line that is no record becomes an empty row that is counted.
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,17 +89,17 @@ class Loader:
         self._shift = shift
         self._notes: list[str] = []
 
-    def load(self, files: Sequence[JsonLines]) -> Table:
-        """Read all files, in order.
+    def load(self, files: Sequence[JsonLines], folder: Path) -> Table:
+        """Read all files, in order; `folder` is for copies.
 
         Raises:
             StoreUnavailable: LA307, DuckDB cannot read a file.
         """
         self._connection.execute("SET TimeZone = ?", [self._zone])
-        shape = Shape()
-        for file in files:
-            _sample(file.path, shape)
-            self._scan_keys(file, shape)
+        shape = self._shape(files)
+        if shape.varies():
+            files = [_alike(file, shape, folder / f"alike-{number}.ndjson") for number, file in enumerate(files)]
+            shape = self._shape(files)
         columns = self._columns(shape)
         guess = resolve(_infos(shape, columns), self._overrides)
         ranges = self._insert(files, shape, columns, guess)
@@ -108,6 +108,14 @@ class Loader:
         ordered = self._order_untimed()
         idents = {column.name: column.ident for column in columns}
         return Table(fields, idents, ranges, _array_names(shape), self._notes, ordered)
+
+    def _shape(self, files: Sequence[JsonLines]) -> Shape:
+        """The shape of all records of all files."""
+        shape = Shape()
+        for file in files:
+            _sample(file.path, shape)
+            self._scan_keys(file, shape)
+        return shape
 
     def _scan_keys(self, file: JsonLines, shape: Shape) -> None:
         """Look for keys in all lines, where the sample did not hold the whole file."""
@@ -275,6 +283,19 @@ def _sample(path: Path, shape: Shape) -> None:
             _learn_lines(lines[bool(index) : -1], shape)
 
 
+def _alike(file: JsonLines, shape: Shape, target: Path) -> JsonLines:
+    """A copy of a file in which a key has one spelling: DuckDB would lose what stands under the others."""
+    with file.path.open("rb") as lines, target.open("wb") as out:
+        for line in lines:
+            try:
+                record = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                out.write(line)  # is counted as unread where all are
+                continue
+            out.write(orjson.dumps(shape.alike(record)) + b"\n")
+    return replace(file, path=target)
+
+
 def _learn_lines(lines: Iterable[bytes], shape: Shape) -> None:
     for line in lines:
         try:
@@ -290,9 +311,8 @@ def _learn_keys(shape: Shape, path: tuple[str, ...], names: Mapping[tuple[str, .
     if path and not names[path] and path[-1] in (names.get(path[:-1]) or ()):
         parent.kinds.setdefault("string", 1)  # no object in some record, after all
     for name in names[path] or ():
-        if name and name.lower() not in parent.spelled and len(parent.children) < MOST_FIELDS:
-            parent.spelled.add(name.lower())
-            parent.children[name] = Shape({"string": 1})
+        if name and (known := parent.know(name)) not in parent.children and len(parent.children) < MOST_FIELDS:
+            parent.children[known] = Shape({"string": 1})
 
 
 def _sources(shape: Shape, name: str, sql: str, sources: dict[str, list[str]]) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 
 _DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}$")
 MOST_FIELDS = 1_000
@@ -20,8 +21,10 @@ class Shape:
     """How often each of object, array, string, long, double, boolean was seen (null is not counted)."""
     children: dict[str, "Shape"] = field(default_factory=dict)
     samples: list[str] = field(default_factory=list)
-    spelled: set[str] = field(default_factory=set)
-    """Keys of `children` in lower case."""
+    spelled: dict[str, str] = field(default_factory=dict)
+    """Lower case of every key -> the first spelling of it, which is the one in `children`."""
+    varied: bool = False
+    """Whether a key was also seen in another spelling; DuckDB does not hold names apart by case."""
 
     @property
     def mixed(self) -> bool:
@@ -71,15 +74,33 @@ class Shape:
         for key, inner in value.items():
             if not key:
                 continue  # SQL knows no name without letters
-            child = self.children.get(key)
-            if child is None:
-                if key.lower() in self.spelled:
-                    continue  # DuckDB does not hold names apart by case; `respelled` has done it where it was seen
-                self.spelled.add(key.lower())
-                if depth and len(self.children) >= _MOST_CHILDREN:
-                    continue
-                child = self.children[key] = Shape()
-            child.learn(inner, depth + 1)
+            known = self.know(key)
+            if known not in self.children and depth and len(self.children) >= _MOST_CHILDREN:
+                continue
+            self.children.setdefault(known, Shape()).learn(inner, depth + 1)
+
+    def know(self, key: str) -> str:
+        """The first spelling of a key, which may be this one."""
+        known = self.spelled.setdefault(key.lower(), key)
+        self.varied = self.varied or known != key
+        return known
+
+    def varies(self) -> bool:
+        """Whether keys that differ only in case were seen, here or further in."""
+        return self.varied or any(child.varies() for child in self.children.values())
+
+    def alike(self, value: object) -> object:
+        """The value with every key in its first spelling; one that a record has in both is numbered."""
+        if not isinstance(value, dict):
+            return value
+        found: dict[str, object] = {}
+        for key, inner in value.items():
+            known: str = self.spelled.get(key.lower()) or key
+            if known in found or (known != key and known in value):
+                names = (f"{key}_{number}" for number in count(2))
+                known = next(name for name in names if name not in found)
+            found[known] = self.children.get(known, Shape()).alike(inner)
+        return found
 
     def paths(self) -> Iterator[tuple[str, ...]]:
         """Paths of all objects that are always objects, outermost first."""

@@ -27,6 +27,8 @@ _GLOB = frozenset("*?[]{}")
 class Opened:
     """What was opened."""
 
+    folder: Path
+    """For copies, as long as the sources are open."""
     files: list[JsonLines] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)
     """What each source is: `JSON lines, gzip`."""
@@ -47,8 +49,8 @@ def open_sources(paths: Sequence[str], stdin: BinaryIO | None, now: datetime) ->
         StoreUnavailable: LA307, a path cannot be read.
         NoData: nothing holds a line.
     """
-    opened = Opened()
     with tempfile.TemporaryDirectory(prefix="logagent-") as folder:
+        opened = Opened(Path(folder))
         opener = _Opener(Path(folder), now, opened)
         for path in paths:
             if path == STDIN:

@@ -261,7 +261,7 @@ def open_local(options: LocalOptions) -> LocalStore:
         connection = duckdb.connect(":memory:")
         try:
             loader = Loader(connection, options.field_overrides, options.zone, options.timestamp_shift)
-            table = interruptibly(connection, lambda: loader.load(opened.files))
+            table = interruptibly(connection, lambda: loader.load(opened.files, opened.folder))
             for setting in ("enable_external_access=false", "lock_configuration=true"):
                 connection.execute(f"SET {setting}")
         except BaseException:

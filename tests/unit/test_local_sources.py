@@ -15,6 +15,7 @@ import pytest
 from logagent.errors import NoData, StoreUnavailable
 from logagent.logs import Severity, TimeWindow
 from logagent.query import LogQuery, parse
+from logagent.stores._base import Measure
 from logagent.stores.local import LocalOptions, LocalStore, open_local
 
 START = datetime(2026, 11, 30, 6, 0, tzinfo=UTC)
@@ -289,3 +290,39 @@ def test_a_table_with_a_header_row_is_read_as_records(tmp_path: Path) -> None:
     assert messages(store) == ['GET "/cart", ok', "refused\n  at a.b(C.java:1)"]
     failed = store.search(LogQuery(EVER, parse("level:error service:pay status:503")), limit=5).records
     assert [(one.timestamp, one.severity) for one in failed] == [(START + timedelta(seconds=1), Severity.ERROR)]
+
+
+def test_keys_that_differ_only_in_case_from_line_to_line_are_one_field(tmp_path: Path) -> None:
+    """Two programs write into one file, each in its own spelling; one line has both."""
+    path = tmp_path / "two.log"
+    rows: list[dict[str, object]] = []
+    for second in range(60):
+        at = f"2026-05-01T10:00:{second:02}Z"
+        if second % 2:
+            rows.append({"timestamp": at, "level": "info", "message": "fine", "http": {"status": 200}})
+        else:
+            rows.append({"Timestamp": at, "Level": "Error", "Message": "disk full", "http": {"Status": 503}})
+    rows.append({"timestamp": "2026-05-01T10:01:00Z", "level": "info", "message": "both", "Message": "kept too"})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    store = opened(path)
+    counted = [
+        store.count([Measure(LogQuery(EVER, parse(text)))]).values[0].value
+        for text in ("", "level:error", '"disk full"', "status:503", '"both"')
+    ]
+    kept = store.search(LogQuery(EVER, parse("both")), limit=1).records[0]
+    store.close()
+    assert counted == [61, 30, 30, 30, 1]
+    assert kept.fields["Message_2"] == "kept too"
+    assert kept.id.id == "61"
+
+
+def test_a_late_key_in_another_spelling_is_found_in_a_large_file(tmp_path: Path) -> None:
+    path = tmp_path / "late.log"
+    line = '{"timestamp":"2026-05-01T10:00:00Z","level":"info","message":"fine and as it should be, number %d"}\n'
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(line % number for number in range(30_000))
+        file.write('{"timestamp":"2026-05-01T10:00:01Z","Level":"Error","Message":"needle"}\n')
+    store = opened(path)
+    found = store.search(LogQuery(EVER, parse("level:error")), limit=5)
+    store.close()
+    assert [(one.message, one.id.id) for one in found.records] == [("needle", "30001")]

@@ -5,21 +5,24 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import re
 import shutil
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from logagent.errors import StoreUnavailable
 from logagent.stores._local_interrupt import interruptibly
 
+_ZSTD, _SKIPPABLE = b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18"
 _BLOCK = 1 << 20
 _HEAD = 1 << 18
 _MAGIC = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bzip2",
-    b"\x28\xb5\x2f\xfd": "zstd",
+    _ZSTD: "zstd",
     b"\xfd7zXZ\x00": "xz",
 }
 _OPEN: Mapping[str, Callable[[Path], io.BufferedIOBase]] = {
@@ -91,7 +94,42 @@ def _zstd(source: Path, target: Path) -> str:
             code="LA307",
             values={"path": source.name, "reason": "broken zstd file"},
         ) from error
-    return ""
+    return "the zstd stream breaks off" if _is_cut(source) else ""
+
+
+def _is_cut(source: Path) -> bool:
+    """Whether a file ends inside a zstd frame (RFC 8878, 3.1): the decoder of DuckDB does not say so."""
+    with source.open("rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        while head := file.read(4):
+            if head[1:] == _SKIPPABLE:
+                file.seek(int.from_bytes(file.read(4), "little"), os.SEEK_CUR)
+            elif head == _ZSTD:
+                _skip_frame(file)
+            else:
+                return len(head) < len(_ZSTD)  # what follows is no frame, and was not read either
+            if file.tell() > end:
+                return True
+    return False
+
+
+def _skip_frame(file: BinaryIO) -> None:
+    """Go behind the frame whose magic number was read; behind the end of the file where that is cut."""
+    flags = int.from_bytes(file.read(1) or b"\xff", "little")
+    single, checked = flags >> 5 & 1, flags >> 2 & 1
+    size = (single, 2, 4, 8)[flags >> 6]
+    file.seek((0, 1, 2, 4)[flags & 3] + size + (not single), os.SEEK_CUR)
+    last = False
+    while not last:
+        block = file.read(3)
+        if len(block) < 3:  # noqa: PLR2004 - the head of a block
+            file.seek(1, os.SEEK_END)
+            return
+        value = int.from_bytes(block, "little")
+        last, kind = bool(value & 1), value >> 1 & 3
+        file.seek(1 if kind == 1 else value >> 3, os.SEEK_CUR)
+    file.seek(4 * checked, os.SEEK_CUR)
 
 
 def decoded(source: Path, target: Path) -> str:

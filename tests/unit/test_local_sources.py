@@ -326,3 +326,22 @@ def test_a_late_key_in_another_spelling_is_found_in_a_large_file(tmp_path: Path)
     found = store.search(LogQuery(EVER, parse("level:error")), limit=5)
     store.close()
     assert [(one.message, one.id.id) for one in found.records] == [("needle", "30001")]
+
+
+@pytest.mark.parametrize("share", [0.3, 0.9, 1.0])
+def test_a_zstd_that_breaks_off_gives_what_came_before_and_says_so(tmp_path: Path, share: float) -> None:
+    import duckdb  # noqa: PLC0415 - only to write it
+
+    duckdb.execute(
+        "COPY (SELECT '2026-11-30T06:00:00Z' AS timestamp, 'hello ' || hash(i) AS message FROM range(60000) t(i)) "
+        f"TO '{tmp_path}/x' (FORMAT json, COMPRESSION zstd)"
+    )
+    whole = (tmp_path / "x").read_bytes()
+    path = tmp_path / "app.log.zst"
+    path.write_bytes(whole[: int(len(whole) * share)])
+    store = opened(path)
+    found = store.search(LogQuery(EVER, parse("")), limit=1, exact_total=True)
+    notes = store.describe().completeness
+    store.close()
+    assert (found.total == 60_000) == (share == 1.0)
+    assert notes.complete == (share == 1.0)

@@ -134,13 +134,13 @@ class Agent:
             if ending and self._spent():
                 return ending
             if ending:
-                talk.nudge(say("nudge.last"))
+                talk.nudge(say("nudge.last", why=self._why(ending, talk)))
             elif self._turn == self.limits.max_turns - _LOST:
                 talk.nudge(say("nudge.two_left"))
             if self._take_turn(talk, calls, force=ending is not None):
                 return StopReason.SUBMITTED
             if ending:
-                talk.nudge(say("nudge.last"))
+                talk.nudge(say("nudge.last", why=self._why(ending, talk)))
                 again = not self._spent() and self._take_turn(talk, calls, force=False)
                 return StopReason.SUBMITTED if again else ending
 
@@ -196,20 +196,33 @@ class Agent:
         limits = self.limits
         if limits.deadline is not None and self.clock() + 2 * self._longest >= limits.deadline:
             return StopReason.DEADLINE
-        if self._near_budget(talk):
+        if self._short_of(talk):
             return StopReason.BUDGET
         return StopReason.OUT_OF_TURNS if self._turn + 1 >= limits.max_turns else None
 
-    def _near_budget(self, talk: Talk) -> bool:
-        """Whether two more requests of the present size would pass a limit."""
+    def _short_of(self, talk: Talk) -> str:
+        """What two more requests of the present size would use up, or ""."""
         limits, ahead = self.limits, 0
         if limits.max_tokens is not None or limits.max_cost is not None:
             ahead = self.model.estimate(talk.messages(), self._tools)
         if limits.max_tokens is not None and self._input + self._output + 2 * ahead > limits.max_tokens:
-            return True
+            return "tokens"
         if limits.max_cost is not None and self._cost(2 * ahead) > limits.max_cost:
-            return True
-        return limits.max_requests is not None and self.context.store.usage.requests >= limits.max_requests
+            return "money"
+        if limits.max_requests is not None and self.context.store.usage.requests >= limits.max_requests:
+            return "requests to the logs"
+        return ""
+
+    def _why(self, ending: StopReason, talk: Talk) -> str:
+        """Why a turn is the last one, for the model."""
+        left = (self.limits.deadline or 0.0) - self.clock()
+        return say(
+            f"last.{ending.value}",
+            turns=self.limits.max_turns,
+            what=self._short_of(talk),
+            left=max(0, round(left)),
+            longest=max(1, round(self._longest)),
+        )
 
     def _spent(self) -> bool:
         """Whether a limit is passed: nothing more is asked."""

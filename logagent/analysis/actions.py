@@ -78,7 +78,8 @@ class ActionCatalogue:
     ) -> list[Step]:
         """At most MOST steps: entries that fit the mechanism, then its rivals, then the general ones, in file order.
 
-        Where no entry that fits the mechanism can be filled in, its `checks` stand in, as words without a command.
+        Where no entry that fits the mechanism can be filled in, its `checks` stand in, as words without a command. What
+        asks a product of `words` goes before what looks at a whole host, and so do the checks that stand in for it.
 
         An entry is left out when a slot has no allowed value, when none of its products occurs in `words`, when it is
         `kubectl` and no namespace is known, or `systemd` and the records come from a pod. Values are refused, never
@@ -95,8 +96,8 @@ class ActionCatalogue:
         known = {name: value for name, value in slots.items() if self.allows(name, value)}
         key = "zh" if lang.lower().startswith("zh") else "en"
         steps: list[Step] = []
-        for action in self._in_order(mechanism, rivals):
-            if mechanism not in action.fits and not steps:
+        for action, in_time in self._in_order(mechanism, rivals, words.lower()):
+            if not in_time and not steps:
                 steps = [Step(check) for check in checks[: MOST - 1]]
             if len(steps) == MOST:
                 break
@@ -111,13 +112,16 @@ class ActionCatalogue:
             return False
         return slot != "port" or int(value) <= _LAST_PORT
 
-    def _in_order(self, mechanism: str, rivals: Sequence[str]) -> Iterator[Action]:
-        """Every entry once, best fit first."""
+    def _in_order(self, mechanism: str, rivals: Sequence[str], words: str) -> Iterator[tuple[Action, bool]]:
+        """Every entry once, best fit first, and whether it goes before the checks of the mechanism."""
         others = set(rivals) - {mechanism}
         fitting = [action for action in self.actions if mechanism in action.fits]
-        yield from fitting
-        yield from (a for a in self.actions if a not in fitting and not others.isdisjoint(a.fits))
-        yield from (a for a in self.actions if not a.fits)
+        asked = any(action.product and _is_about(action, words) for action in fitting)
+        wide = [action for action in fitting if asked and _is_wide(action)]
+        yield from ((action, True) for action in fitting if action not in wide)
+        yield from ((action, False) for action in wide)
+        yield from ((a, False) for a in self.actions if a not in fitting and not others.isdisjoint(a.fits))
+        yield from ((a, False) for a in self.actions if not a.fits)
 
 
 def _action(row: Mapping[str, Any], rules: Mapping[str, object]) -> Action:
@@ -141,8 +145,17 @@ def _action(row: Mapping[str, Any], rules: Mapping[str, object]) -> Action:
     )
 
 
+def _is_about(action: Action, words: str) -> bool:
+    return not action.product or any(word in words for word in action.product)
+
+
+def _is_wide(action: Action) -> bool:
+    """Whether it looks at a whole host, whatever runs there."""
+    return bool(action.on) and not action.product and "{service}" not in action.command
+
+
 def _applies(action: Action, slots: Mapping[str, str], words: str) -> bool:
-    if action.product and not any(word in words for word in action.product):
+    if not _is_about(action, words):
         return False
     if action.kind == "kubectl":
         return "namespace" in slots

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from logagent.analysis.facts import Event, Fact
+from logagent.analysis.figures import clock
 from logagent.analysis.lexicon import RECOVERY
 from logagent.analysis.limits import ERROR, HIGH, MIN_FAIL, SMALL, STATED
 from logagent.analysis.statistics import EpisodeScan, scan_episode
@@ -20,6 +21,8 @@ RATIO = 3.0
 """Least excess over the lines due, unless the gain is twice the least one."""
 INSIDE = 5
 """Least lines inside an episode."""
+_ALL = 0.8
+"""Lines that span this share of the window stand all through it."""
 SHARE = 0.6
 """Share of all such lines that lies inside; below it is a spike of something usual."""
 _LAST_BUCKETS = 3
@@ -103,8 +106,8 @@ def _fact(study: Study, group: _Group, hit: EpisodeScan, total: float) -> Fact:
     blame = study.blame_of(events)
     service, number = inside[0].service, study.number(inside)
     text = (
-        f'{number:.0f} x "{events[0].message[:140]}" of {service} between {hit.first}/{BUCKETS} and '
-        f"{hit.last}/{BUCKETS} of the window, {hit.expected * number / max(1e-9, hit.inside):.1f} due"
+        f'{number:.0f} x "{events[0].message[:140]}" of {service} between {clock(inside[0].time)} and '
+        f"{clock(inside[-1].time)}, {hit.expected * number / max(1e-9, hit.inside):.0f} expected"
     )
     usual = hit.inside < SHARE * total
     return Fact(
@@ -231,13 +234,21 @@ def steady_errors(study: Study) -> list[Fact]:
     return found
 
 
+def _span(window: Window, events: Sequence[Event]) -> str:
+    """Over how much of the window lines are spread."""
+    first, last = events[0].time, events[-1].time
+    if last - first >= _ALL * window.length:
+        return "all through the window"
+    return f"between {clock(first)} and {clock(last)}"
+
+
 def _steady(study: Study, template: int, events: Sequence[Event]) -> Fact:
     window, service = study.window, events[0].service
     traces = [trace for trace, _ in window.first_places.get(template, ())]
     kinds = Counter(window.entry(trace) for trace in traces)
     breadth = sum(1 for number in kinds.values() if number > 1)
     callers = {window.trace_docs[window.traces[trace][0]].service for trace in traces} - {service}
-    where = f", in {breadth} kinds of request" if traces else ""
+    where = f", in {breadth} kind{'s' * (breadth > 1)} of request" if breadth else ""
     number = study.number(events)
     tried = _attempts(window, template)
     step = window.text(tried.step)[:60] if tried else ""
@@ -246,7 +257,7 @@ def _steady(study: Study, template: int, events: Sequence[Event]) -> Fact:
         "steady_error",
         service,
         1.0,
-        f'{number:.0f} x "{events[0].message[:110]}" of {service} all through the window{where}{failed}',
+        f'{number:.0f} x "{events[0].message[:110]}" of {service} {_span(window, events)}{where}{failed}',
         None,
         template,
         weight=1.0 if breadth > 1 and callers else 0.3,

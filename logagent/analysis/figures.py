@@ -3,6 +3,7 @@
 import math
 
 from logagent.analysis.facts import Event, Fact
+from logagent.logs import instant
 
 
 def measure(value: object) -> float | None:
@@ -52,3 +53,8 @@ def seen(fact: Fact) -> list[Event]:
 def _events(fact: Fact, name: str) -> list[Event]:
     value = fact.figures.get(name)
     return [event for event in value if isinstance(event, Event)] if isinstance(value, list | tuple) else []
+
+
+def clock(time: float) -> str:
+    """`02:41:24` in UTC, as facts name times."""
+    return instant(time).strftime("%H:%M:%S")

@@ -4,13 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from logagent.analysis.facts import Fact
+from logagent.analysis.figures import clock
 from logagent.analysis.gauges import FALLING, Gauge, mechanism_of_gauge
 from logagent.analysis.hinge import Hinge, Point, hinge
 from logagent.analysis.limits import ALPHA, ERROR
 from logagent.analysis.statistics import quantile
 from logagent.analysis.study import Study, samples
 from logagent.analysis.window import BUCKETS
-from logagent.logs import instant
 
 RISE = 0.8
 """Growth over the level, where no limit is known."""
@@ -74,7 +74,7 @@ def _fact(gauge: Gauge, mechanism: str, points: Sequence[Point], bend: Hinge, mo
     of_limit = f" (limit {limit:g})" if limit else ""
     text = (
         f'{what}: "{gauge.label.strip()[:50]}" of {service} stays near {bend.level:.4g}, '
-        f"then {then} to {end:.4g}{of_limit} from {_clock(begin)} on; "
+        f"then {then} to {end:.4g}{of_limit} from {clock(begin)} on; "
         f'latest "{gauge.sample[:120]}"{" latency" if gauge.timed else ""}'
     )
     return Fact(
@@ -206,7 +206,7 @@ def _error_ramp(study: Study, service: str) -> Fact | None:
         return None
     top = Counter(event.template for event in bad).most_common(1)[0][0]
     text = (
-        f"share of failing lines of {service} rises from {max(0.0, bend.level):.1%} to {end:.1%} from {_clock(begin)} "
+        f"share of failing lines of {service} rises from {max(0.0, bend.level):.1%} to {end:.1%} from {clock(begin)} "
         f'on: "{bad[0].message[:120]}"'
     )
     return Fact(
@@ -252,7 +252,3 @@ def _shares(study: Study, service: str) -> list[Point]:
 def _cells(study: Study, indices: Sequence[int]) -> list[float]:
     row = study.series(indices, study.weights)
     return [row[place] + row[place + 1] for place in range(0, BUCKETS, BUCKETS // _ERROR_CELLS)]
-
-
-def _clock(time: float) -> str:
-    return instant(time).strftime("%H:%M:%S")

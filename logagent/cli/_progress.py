@@ -10,6 +10,7 @@ from typing import Self
 from logagent.cli._console import Console
 from logagent.cli._errors import local_times, print_notice
 from logagent.events import (
+    ModelAsked,
     ModelReplied,
     Notice,
     RunEvent,
@@ -22,6 +23,8 @@ from logagent.events import (
 
 REDRAW_SECONDS = 0.25
 HEARTBEAT_SECONDS = 10.0
+SUBMIT = "submit_diagnosis"
+"""The call that ends a run (`logagent.tools`, which takes long to import)."""
 YES = ("y", "yes", "是", "好")
 
 
@@ -36,6 +39,7 @@ class Progress:
         self._title = title
         self._lines: list[str] = []
         self._current = ""
+        self._sent_back = False
         self._drawn = 0
         self._drawn_at = 0.0
         self._began = time.monotonic()
@@ -90,18 +94,32 @@ class Progress:
             self._current = self._label(event.number, event.total, event.name)
         elif isinstance(event, StepFinished):
             self._finished(event)
-        elif isinstance(event, ModelReplied):
-            said = self._console.texts.say("cli.progress.turn", turn=event.turn, seconds=f"{event.seconds:.1f}")
-            self._detail(said)
+        elif isinstance(event, ModelAsked | ModelReplied):
+            self._asked(event)
         elif isinstance(event, ToolStarted):
             self._detail(f"{event.tool}  {event.why}".rstrip())
         elif isinstance(event, ToolFinished):
-            word = "ok" if event.ok else "fail"
-            self._detail(f"{event.tool} {word} {event.seconds:.1f}s {' '.join(event.evidence)}".rstrip())
+            self._called(event)
         elif isinstance(event, StoreRequest) and self._console.verbose:
             self._detail(f"{event.what} {event.took_ms} ms {event.detail}".rstrip())
         if self._console.progress == "tty" and time.monotonic() - self._drawn_at >= REDRAW_SECONDS:
             self._draw()
+
+    def _asked(self, event: ModelAsked | ModelReplied) -> None:
+        if isinstance(event, ModelReplied):
+            self._detail(self._say("turn", turn=event.turn, seconds=f"{event.seconds:.1f}"))
+            return
+        self._detail(self._say("sent_back" if self._sent_back else "waiting"))
+        self._sent_back = False
+
+    def _called(self, event: ToolFinished) -> None:
+        """A call is over; a diagnosis that was sent back failed nothing: the model mends it."""
+        self._sent_back = event.tool == SUBMIT and not event.ok
+        word = self._say("back") if self._sent_back else "ok" if event.ok else "fail"
+        self._detail(f"{event.tool} {word} {event.seconds:.1f}s {' '.join(event.evidence)}".rstrip())
+
+    def _say(self, key: str, **values: object) -> str:
+        return self._console.texts.say(f"cli.progress.{key}", **values)
 
     def _finished(self, event: StepFinished) -> None:
         label = self._label(event.number, event.total, event.name)
@@ -115,7 +133,7 @@ class Progress:
         line = f"       {_plain(text)}"
         if self._console.progress == "plain" and self._console.verbose:
             self._console.say(line)
-        elif self._console.progress == "tty":
+        if self._current and self._console.progress in ("plain", "tty"):
             self._current = f"{self._current.split('  | ')[0]}  | {line.strip()}"
 
     def _label(self, number: int, total: int, name: str) -> str:
@@ -128,20 +146,24 @@ class Progress:
                 if self._console.progress == "tty":
                     self._draw()
                 elif self._current:
-                    self._console.say(f"{self._current} ...  {time.monotonic() - self._began:>5.1f}s")
+                    self._console.say(self._running())
 
     def _draw(self) -> None:
         if self._over.is_set():
             return
         lines = list(self._lines)
         if self._current:
-            head, _, detail = self._current.partition("  | ")
-            lines.append(f"{head} ...  {time.monotonic() - self._began:>5.1f}s  {detail}".rstrip())
+            lines.append(self._running())
         width = max(20, self._console.width - 1)
         self._erase()
         sys.stderr.write("".join(_cut(line, width) + "\n" for line in lines))
         sys.stderr.flush()
         self._drawn, self._drawn_at = len(lines), time.monotonic()
+
+    def _running(self) -> str:
+        """The step that goes on, for how long, and what is waited for."""
+        head, _, detail = self._current.partition("  | ")
+        return f"{head} ...  {time.monotonic() - self._began:>5.1f}s  {detail}".rstrip()
 
     def _erase(self) -> None:
         if self._drawn:

@@ -10,6 +10,7 @@ _KINDS = {"ModelAsked": "model", "ModelReplied": "model", "ModelFailed": "model"
     "ToolFinished": "tool"
 }
 _NAME, _RESULT = 19, 110
+_REASONS, _REASON = 13, 200
 Record = Mapping[str, Any]
 
 
@@ -64,7 +65,7 @@ def as_lines(records: Iterable[Record]) -> str:
 
 
 def _lines(step: Record, texts: Catalogue) -> list[str]:
-    """One line of figures and the result, then the reason the model gave."""
+    """One line of figures and the result, then the reason the model gave, and why a call was refused."""
     model = step["what"] == "model"
     name = texts.say("cli.steps.asks") if model else str(step.get("tool", ""))
     ran = step.get("state") != "running"
@@ -77,6 +78,8 @@ def _lines(step: Record, texts: Catalogue) -> list[str]:
     found = [head + _result(step, texts)[:_RESULT]]
     if not model and step.get("why"):
         found.append(f"{'':>12}{texts.say('cli.steps.because', why=step['why'])}")
+    if not model and ran and not step.get("ok"):
+        found += [f"{'':>12}{line[:_REASON]}" for line in str(step.get("result", "")).splitlines()[1:_REASONS]]
     return [" ".join(line.splitlines()).rstrip() for line in found]
 
 

@@ -31,8 +31,10 @@ class Limits:
     total: float = 900.0
     warm_up: float = 300.0
     """How long a server that loads its model is asked again."""
-    refused: float = 6.0
-    """How long a local port that nobody listens on is asked again: a server may be starting, or not there at all."""
+    unready: float = 6.0
+    """The same for one that has not answered yet."""
+    refused: float = 2.0
+    """How long an address at which nobody listens is asked again: a server may be starting, or not there at all."""
 
 
 NEAR = Limits(connect=5.0, first_token=1_800.0, progress=600.0, total=3_600.0)

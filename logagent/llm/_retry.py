@@ -13,6 +13,8 @@ MAX_WAIT: Final = 120.0
 """Seconds a server may ask us to wait; above that the call fails at once and says the time."""
 POLL: Final = 2.0
 """Seconds between two looks at a server that loads its model."""
+SOON: Final = 0.5
+"""Seconds until an address is tried again at which nobody listens."""
 
 _BASE: Final = 0.5
 _TOP: Final = 20.0

@@ -14,7 +14,7 @@ from logagent.llm._errors import to_error
 from logagent.llm._failure import Failure
 from logagent.llm._fault import find_fault
 from logagent.llm._reply import Meaning, Offer, read_answer
-from logagent.llm._retry import MAX_TRIES, MAX_WAIT, POLL, asked_wait, backoff, demands_retry, forbids_retry
+from logagent.llm._retry import MAX_TRIES, MAX_WAIT, POLL, SOON, asked_wait, backoff, demands_retry, forbids_retry
 from logagent.llm._shrink import shrink
 from logagent.llm._state import Attempt, State
 from logagent.llm._text_protocol import REMINDER
@@ -142,8 +142,8 @@ class Run:
     def _on_transient(self, failure: Failure, kind: Kind) -> None:
         if failure.transport == "tls" or forbids_retry(failure):
             self._fail(failure, kind)
-        if failure.transport == "refused" and self.state.near and self._is_starting():
-            self._pause(POLL, failure, "warming_up")
+        if failure.transport == "refused":
+            self._on_refused(failure, kind)
             return
         now = self.state.timing.wall()
         wait = asked_wait(failure, now)
@@ -155,18 +155,26 @@ class Run:
         self._tries += 1
         self._pause(wait, failure, kind)
 
+    def _on_refused(self, failure: Failure, kind: Kind) -> None:
+        """Nobody listens: a local server that answered before may be loading its model, any other is soon given up."""
+        restarting = self.state.near and self.state.answered
+        limits = self.state.endpoint.patience
+        if not self._is_starting(limits.warm_up if restarting else limits.refused):
+            self._fail(failure, kind)
+        self._pause(POLL if restarting else SOON, failure, "warming_up" if self.state.near else kind)
+
     def _on_warming_up(self, failure: Failure, kind: Kind) -> None:
-        if not self._is_starting():
+        limits = self.state.endpoint.patience
+        if not self._is_starting(limits.warm_up if self.state.answered else limits.unready):
             self._fail(failure, kind)
         self._pause(max(POLL, asked_wait(failure, self.state.timing.wall()) or 0.0), failure, kind)
 
-    def _is_starting(self) -> bool:
+    def _is_starting(self, limit: float) -> bool:
         """Whether a server that is not ready may still become so within its limit."""
         now = self.state.timing.clock()
         if self._warming_since is None:
             self._warming_since = now
-        limits = self.state.endpoint.patience
-        return now - self._warming_since < (limits.warm_up if self.state.answered else limits.refused)
+        return now - self._warming_since < limit
 
     def _left(self) -> float | None:
         return None if self.deadline is None else self.deadline - self.state.timing.clock()

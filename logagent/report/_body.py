@@ -212,7 +212,8 @@ def hypotheses(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
 
 
 def _hypothesis(one: Hypothesis, style: Style, room: int) -> Lines:
-    statement = cut(wrap(cited(clean(one.statement))[0], room), 2, room, style.ellipsis)
+    most = 2 if style.verbose < 2 else 99  # noqa: PLR2004 - everything
+    statement = cut(wrap(cited(clean(one.statement))[0], room), most, room, style.ellipsis)
     if one.state == "ruled_out" and one.ruled_out_because:
         tail = clean(one.ruled_out_because)
     else:
@@ -230,9 +231,7 @@ def checks(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     width = max((cells(style.say(f"label.{key}")) for key, _ in groups), default=0) + 2
     lines: Lines = []
     for key, found in groups:
-        names = ", ".join(
-            f"{clean(one.name)} ({clean(one.detail)})" if one.detail else clean(one.name) for one in found
-        )
+        names = style.comma(*(style.paren(clean(one.name), clean(one.detail)) for one in found))
         text = style.say("checks.counted", n=len(found), names=names) if key == "clear" else names
         room = style.columns - width
         lines += labelled(

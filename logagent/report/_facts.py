@@ -200,7 +200,8 @@ def since(diagnosis: Diagnosis, style: Style) -> Cited:
     is_today = not style.dated and not day(diagnosis, style)
     at = f"{local:%H:%M:%S}" if is_today else f"{local:%Y-%m-%d %H:%M:%S}"
     key = "since.before_window" if onset.certainty == "before_window" else "since.at"
-    parts = [style.say(key, at=at, offset=style.offset(onset.started_at), utc=utc)]
+    offset = style.offset(onset.started_at)
+    parts = [style.say(f"{key}_utc" if offset == "+00:00" else key, at=at, offset=offset, utc=utc)]
     if onset.certainty == "interval" and onset.earliest and onset.latest:
         low, at_, high = (style.local(one) for one in (onset.earliest, onset.started_at, onset.latest))
         width = max((at_ - low).total_seconds(), (high - at_).total_seconds(), 1.0)
@@ -348,7 +349,7 @@ def base_line(diagnosis: Diagnosis, style: Style) -> str:
     spans = [_range(one, diagnosis, style) for one in baseline.ranges]
     reason = clean(baseline.reason)
     where = style.comma(*spans)
-    return f"{where} ({reason})" if where and reason else reason or where
+    return style.paren(where, reason) if where else reason
 
 
 def _range(one: Span, diagnosis: Diagnosis, style: Style) -> str:

@@ -54,7 +54,10 @@ def _next(diagnosis: Diagnosis, style: Style, room: int, limits: Limits) -> Line
     purpose, command = _facts.next_step(diagnosis, style)
     if not command:
         return cut(wrap(purpose, room), limits.prose, room, style.ellipsis)
-    return [*cut(wrap(f"{purpose}:", room), limits.prose, room, style.ellipsis), *wrap(command, room)]
+    return [
+        *cut(wrap(style.say("join.colon", text=purpose), room), limits.prose, room, style.ellipsis),
+        *wrap(command, room),
+    ]
 
 
 def labelled(label: str, text: Lines, width: int, style: Style, tone: Tone = "strong") -> Lines:

@@ -49,6 +49,10 @@ class Style:
         """The parts that are not empty, separated by the semicolon of the language."""
         return self.say("join.semicolon").join(part for part in parts if part)
 
+    def paren(self, text: str, more: str | None) -> str:
+        """`text (more)` with the brackets of the language."""
+        return self.say("join.paren", text=text, more=more) if more else text
+
     @property
     def tz(self) -> tzinfo:
         """The display zone."""

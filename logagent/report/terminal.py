@@ -63,7 +63,7 @@ def _quiet(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     baseline = diagnosis.window.baseline
     if baseline is not None and baseline.ranges:
         text += wrap(style.say("quiet.against", base=_facts.base_line(diagnosis, style)), room)
-    text += wrap(", ".join(_quiet_figures(diagnosis, style)), room)
+    text += wrap(style.comma(*_quiet_figures(diagnosis, style)), room)
     lines = labelled(word, text, width, style, tone)
     lines += checks(diagnosis, style, limits)
     return [*lines, *wrap(style.say("quiet.advice"), style.columns)]

@@ -22,6 +22,8 @@ LANGUAGES = ("en", "zh-CN")
 WHY_LINES = 2
 """Most lines that say why."""
 _SLOT = re.compile(r"\{(\w+)\}")
+_PLURAL = re.compile(r"\{(\w+):([^{}|]*)\|([^{}|]*)\}")
+"""`{n:line|lines}`: one or many, by the value of `n`."""
 Forms = str | list[str]
 """One text, or alternatives of which the first whose values are all known counts."""
 
@@ -54,7 +56,7 @@ class Catalogue:
         return tuple(_area(LANGUAGES[0], "errors"))
 
     def say(self, key: str, **values: object) -> str:
-        """The text of `area.topic.key` with its `{values}` filled in; a value that is not given stays as written.
+        """The text of `area.topic.key` with its `{values}` and `{n:one|many}` filled in; what is not given stays.
 
         Raises:
             KeyError: no language has the key.
@@ -62,6 +64,7 @@ class Catalogue:
         for language in (self.language, LANGUAGES[0]):
             text = _lookup(_area(language, key.partition(".")[0]), key)
             if isinstance(text, str):
+                text = _PLURAL.sub(lambda match: match[2 if str(values.get(match[1])) == "1" else 3], text)
                 return _SLOT.sub(lambda match: str(values.get(match[1], match[0])), text)
         raise KeyError(key)
 

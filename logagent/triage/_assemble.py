@@ -113,6 +113,7 @@ def assemble(
 
 def _window(frame: Frame, findings: Findings, words: Words) -> Window:
     scope, baseline = findings.scope, findings.baseline
+    undivided = baseline.method == "before_onset" and not findings.good
     return Window(
         from_=iso(scope.window.start),
         to=iso(scope.window.end),
@@ -123,7 +124,7 @@ def _window(frame: Frame, findings: Findings, words: Words) -> Window:
         baseline=Baseline(
             method=baseline.method,
             ranges=[Span(from_=iso(one.start), to=iso(one.end)) for one in findings.good],
-            reason=words.say(f"baseline.{baseline.reason}"),
+            reason=words.say(f"baseline.{'no_onset' if undivided else baseline.reason}"),
         ),
     )
 

@@ -41,7 +41,7 @@ def checks_of(findings: Findings, words: Words) -> list[Check]:
         detail=None if named else words.say("check.not_possible_service"),
     )
     changed = Check(name=words.say("check.changes"), result="signal" if findings.conclusion.changes else "no_signal")
-    return [errors, latency, silence, changed, *_families(findings)]
+    return [errors, latency, silence, changed, *_families(findings, words)]
 
 
 def _long_steps(findings: Findings, words: Words) -> str | None:
@@ -59,7 +59,7 @@ def _fails_more(findings: Findings) -> bool:
     return (volume.ratio or 0.0) >= _FAILING_SHARE and (volume.ratio or 0.0) > 2 * (volume.ratio_before or 0.0)
 
 
-def _families(findings: Findings) -> list[Check]:
+def _families(findings: Findings, words: Words) -> list[Check]:
     seen = families_seen(findings)
     window = findings.analysis.window
     every = dict.fromkeys(e.family for e in window.catalogue.entries.values() if e.kind == "mechanism")
@@ -67,9 +67,17 @@ def _families(findings: Findings) -> list[Check]:
     rows = {entries[p.mechanism].family: p.evidence for p in reversed(patterns) if p.mechanism in entries}
     return [
         Check(
-            name=family,
+            name=_family_name(words, family),
             result="signal" if family in seen else "no_signal",
             evidence=[rows[family]] if family in seen and rows.get(family) else [],
         )
         for family in every
     ]
+
+
+def _family_name(words: Words, family: str) -> str:
+    """In the language of the report; a family of the user's own as it is."""
+    try:
+        return words.say(f"family.{family}")
+    except KeyError:
+        return family

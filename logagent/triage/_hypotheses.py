@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from logagent.analysis.facts import Fact, Suspect
 from logagent.diagnosis import BlastValue, Hypothesis
@@ -25,6 +26,8 @@ FEWEST = 5
 """Failing events from which a separation is more than chance."""
 QUOTES, QUOTE = 8, 300
 """Most quoted lines of a hypothesis, and characters of each."""
+MOMENT = timedelta(milliseconds=1)
+"""Times of one line, as two queries answer them, differ by less."""
 LATE = 60.0
 """A mechanism line may come this many seconds after the symptom's onset (ux.md 3.1)."""
 
@@ -181,7 +184,7 @@ def discriminating_rows(findings: Findings, service: str) -> list[str]:
     rows = [findings.row_of(fact) for fact in facts if fact.kind in DISCRIMINATING]
     order = findings.first_trouble
     first = len(order) >= TWO and order[0][1] == service and order[1][0] > order[0][0]
-    if first and _begins_first(findings, service):
+    if first and _begins_first(findings, service) and not _is_own_line(findings, service, order[0][0]):
         rows.append(order[0][2])
     rows += _separating_rows(findings, service)
     deployed = findings.deployment
@@ -212,6 +215,25 @@ def _begins_first(findings: Findings, service: str) -> bool:
     return conclusion.grade == "confirmed" and bool(conclusion.ranking) and conclusion.ranking[0].service == service
 
 
+def _is_own_line(findings: Findings, service: str, first: datetime) -> bool:
+    """Whether the first failing event is a line of the mechanism itself: then it says nothing that this does not."""
+    templates = _mechanism_templates(findings, service)
+    if any(
+        p.first is not None and abs(p.first - first) < MOMENT for p in findings.patterns if templates & set(p.templates)
+    ):
+        return True
+    window = findings.analysis.window
+    lines = (window.events[i] for template in templates for i in window.by_template.get(template, []))
+    return any(abs(event.time - first.timestamp()) < MOMENT.total_seconds() for event in lines)
+
+
+def _mechanism_templates(findings: Findings, service: str) -> set[int]:
+    """Templates of the lines that `mechanism_rows` shows."""
+    suspect, rows = suspect_of(findings, service), set(mechanism_rows(findings, service))
+    facts = [fact for fact in (suspect.facts if suspect else []) if findings.row_of(fact) in rows]
+    return {fact.template for fact in facts if fact.template is not None}
+
+
 def _separating_rows(findings: Findings, service: str) -> list[str]:
     """Rows of dimensions on which at least 80 % of the failures lie, lift 3, that belong to the service."""
     rows = []
@@ -219,12 +241,19 @@ def _separating_rows(findings: Findings, service: str) -> list[str]:
         lead, row = radius.values[0], findings.blast_rows.get(radius.dimension, "")
         separates = _separates(lead)
         if radius.dimension == "service.name":
-            separates = separates and lead.value == service
+            separates = separates and lead.value == service and not _are_own_lines(findings, service, lead)
         elif radius.dimension not in {"service.version", "host.name", "kubernetes.pod.name"}:
             continue
         if separates:
             rows.append(row)
     return rows
+
+
+def _are_own_lines(findings: Findings, service: str, lead: BlastValue) -> bool:
+    """Whether the failing events of the service are mostly the lines of the mechanism, which name it anyway."""
+    templates = _mechanism_templates(findings, service)
+    own = sum(p.count for p in findings.patterns if templates & set(p.templates) and p.severity >= FAILING)
+    return own >= SHARE * lead.affected_events
 
 
 def grounds(findings: Findings, service: str, contradicting: Sequence[str] = (), *, proposed: bool = False) -> Grounds:

@@ -1,12 +1,13 @@
 """Next steps: read-only actions of the catalogue that fit the leading mechanism, then the lines themselves."""
 
 import shlex
+from collections import Counter
 from datetime import datetime, timedelta
 
 from logagent.analysis.actions import ActionCatalogue
 from logagent.analysis.facts import UNNAMED
 from logagent.diagnosis import Hypothesis, NextStep, OutcomeName
-from logagent.logs import iso
+from logagent.logs import instant, iso
 from logagent.query import Phrase, to_text
 from logagent.settings import RunOptions
 from logagent.triage import Findings, Words, suspect_of
@@ -15,6 +16,10 @@ MOST = 3
 RECENT = "10m"
 _TO_SECOND = timedelta(microseconds=999_999)
 """Commands name whole seconds: the window grows by less than one."""
+_LEAD = timedelta(minutes=5)
+"""How long before the onset the lines are read that may have led to it."""
+_ONE_HOST = 0.8
+"""A host is named where it writes this share of the lines in question: else none is the place to look."""
 _STILL = timedelta(hours=1)
 """How long after its end a window is recent enough to ask whether the trouble goes on."""
 
@@ -101,6 +106,7 @@ def _slots(findings: Findings, leading: Hypothesis, clock: datetime) -> dict[str
     slots = {
         "service": named,
         "since": iso(findings.bad.start.replace(microsecond=0)),
+        "before": iso((_onset(findings) - _LEAD).replace(microsecond=0)),
         "until": iso((findings.bad.end + _TO_SECOND).replace(microsecond=0)),
         "query": to_text(Phrase("service", named)) if named else "",
         "index": next(iter(findings.scope.indices), ""),
@@ -115,12 +121,36 @@ def _slots(findings: Findings, leading: Hypothesis, clock: datetime) -> dict[str
         record = event.record
         if record is None:
             continue
-        own = {"pod": record.pod, "namespace": record.namespace, "host": record.host, "trace_id": record.trace_id}
+        own = {"pod": record.pod, "namespace": record.namespace, "trace_id": record.trace_id}
         for name, value in own.items():
             if value:
                 slots.setdefault(name, value)
+    if not _elsewhere(findings, leading):
+        slots["host"] = _host(findings, service, templates)
     slots |= _named(findings, templates)
     return {name: value for name, value in slots.items() if value}
+
+
+def _onset(findings: Findings) -> datetime:
+    onset = findings.conclusion.onset
+    return instant(onset[0]) if onset else findings.bad.start
+
+
+def _elsewhere(findings: Findings, leading: Hypothesis) -> bool:
+    """Whether the mechanism is at home in a product that the suspect only calls: its own host is not the place."""
+    entry = findings.analysis.window.catalogue.entries.get(leading.mechanism_id or "")
+    service = leading.entity.get("service.name", "").lower()
+    return entry is not None and bool(entry.owner) and not any(word in service for word in entry.owner)
+
+
+def _host(findings: Findings, service: str, templates: list[int]) -> str:
+    """The host that writes nearly all lines of the suspect's mechanism (without one: of the suspect), or ""."""
+    window = findings.analysis.window
+    lines = [window.events[i] for t in templates for i in window.by_template.get(t, [])]
+    lines = [event for event in lines if event.service == service] or [e for e in window.events if e.service == service]
+    hosts = Counter(event.record.host for event in lines if event.record is not None and event.record.host)
+    top, count = hosts.most_common(1)[0] if hosts else ("", 0)
+    return top if count >= _ONE_HOST * hosts.total() else ""
 
 
 def _named(findings: Findings, templates: list[int]) -> dict[str, str]:

@@ -4,11 +4,19 @@ import re
 from dataclasses import dataclass, field
 
 from logagent.diagnosis import Hypothesis, ModelUse, NextStep, Summary
+from logagent.tools._claims import sentences
 from logagent.triage import fit
 from logagent.verify import Judgement
 
 _FIGURE = re.compile(r"(?<![\w.-])\d[\d,.]*(?: ?%)?(?![\w-])")
 _CAUSE_WORD = re.compile(r"\b(?:because|caused? by|due to|root cause)\b|导致|因为|由于", re.IGNORECASE)
+_ID = re.compile(r"\bE\d{1,6}\b")
+_SECOND_CLAIM = re.compile(
+    r"\b(?:after|since|because|following|once|due to|caused by|triggered by)\b|(?<![\w.-])v?\d+(?:\.\d+)+(?![\w-])"
+    r"|之后|以后|以来|因为|由于|导致",
+    re.IGNORECASE,
+)
+"""What makes a sentence about a cause say more than that something broke: why, after what, in which version."""
 HEADLINE = 120
 
 
@@ -29,6 +37,7 @@ class Told:
         """The summary by rule with the model's words where they keep the rules of ux.md 3.1.
 
         The headline takes no figure and no cause; a cause stands only where the outcome allows one, else it is a lead.
+        What the rows behind the outcome do not show is no part of it: it is told behind what happens, as its reading.
         """
         changes: dict[str, str | None] = {}
         caused = judgement.outcome in {"confirmed", "probable"}
@@ -37,12 +46,29 @@ class Told:
         if self.what:
             changes["what_is_happening"] = f"{rule.what_is_happening} {self.what}"
         if self.cause and caused:
-            changes["probable_cause"] = self.cause
+            shown = [one for one in sentences(self.cause) if self._is_shown(one, rule)]
+            read = [one for one in sentences(self.cause) if one not in shown]
+            changes["probable_cause"] = " ".join(shown) or rule.probable_cause
+            told = changes.get("what_is_happening") or rule.what_is_happening
+            changes["what_is_happening"] = " ".join([told, *(one for one in read if one not in told)])
         elif self.cause and judgement.outcome == "inconclusive":
             changes["strongest_lead"] = self.cause
         elif judgement.outcome == "inconclusive" and (lead := self._other_lead(rule)):
             changes["strongest_lead"] = lead
         return rule.model_copy(update=changes)
+
+    def _is_shown(self, sentence: str, rule: Summary) -> bool:
+        """Whether a sentence about the cause says no more than the rows behind the outcome.
+
+        A second claim in it (`after ...`, a version) needs a discriminating row beside the line that says how it broke.
+        """
+        leading = self.hypotheses[0] if self.hypotheses else None
+        second = set(leading.discriminating) if leading else set()
+        lines = set(leading.mechanism_lines) if leading else set()
+        ids = set(_ID.findall(sentence))
+        if not ids <= second | lines | set(_ID.findall(rule.probable_cause or "")):
+            return False
+        return not _SECOND_CLAIM.search(sentence) or bool(ids & second)
 
     def _other_lead(self, rule: Summary) -> str:
         """The first hypothesis, where the lead by rule does not say it: the model may have ruled that one out."""

@@ -106,6 +106,16 @@ def test_the_timeline_shows_what_was_done_why_and_what_came_of_it(cli: Cli, monk
     }
 
 
+def test_the_timeline_shows_each_reason_for_which_a_diagnosis_was_sent_back(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faulty = submit(headline="7 charges fail", what_is_happening="Charges fail.", hypotheses=[])
+    diagnose(cli, monkeypatch, [LOOKS, faulty, SUBMITS])
+    shown = cli("show", "last", "--steps").out
+    assert '- headline: "7" is a figure: leave numbers to code' in shown
+    assert "- what_is_happening: sentence 1 has no id" in shown
+
+
 def test_a_case_without_a_model_has_no_steps(cli: Cli) -> None:
     assert cli("diagnose", "app.log", "--no-llm", "-q").code == 0
     assert "without a model" in cli("show", "last", "--steps").out

@@ -139,6 +139,23 @@ def test_a_dead_endpoint_is_a_model_error_with_its_code() -> None:
     chat.close()
     assert caught.value.code == "LA506"
     assert caught.value.values["reason"] == "connection refused"
+    assert 1.0 <= now[0] <= 2.5
+
+
+def test_an_endpoint_that_answered_before_is_waited_for_while_it_starts_again() -> None:
+    with ScriptedModel([says("ready")]) as model:
+        now, tries = [0.0], list[float]()
+
+        def sleep(seconds: float) -> None:
+            now[0] += seconds
+            tries.append(seconds)
+
+        chat = ChatClient(Endpoint(model.url, "m"), timing=Timing(clock=lambda: now[0], sleep=sleep))
+        chat.complete(ASK, [])
+    with pytest.raises(ModelError):
+        chat.complete(ASK, [], deadline=now[0] + 30)
+    chat.close()
+    assert sum(tries) > 20
 
 
 def test_the_example_of_the_documentation_runs() -> None:

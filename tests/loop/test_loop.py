@@ -89,7 +89,7 @@ def test_going_round_in_circles_ends_in_a_forced_submission() -> None:
         outcome = investigate(model)
     assert outcome.stop is StopReason.STUCK
     assert outcome.submission is None
-    assert "Submit now" in texts(model, "tool", 4)[-1]
+    assert "Submit now: the last turns brought nothing new." in texts(model, "tool", 4)[-1]
 
 
 def test_a_call_that_failed_twice_is_not_run_a_third_time() -> None:
@@ -202,11 +202,23 @@ def test_silence_ends_at_the_deadline() -> None:
     assert time.monotonic() - started < 3.5
 
 
+def test_a_turn_that_is_the_last_for_want_of_time_says_how_much_is_left() -> None:
+    def slow(_body: object) -> object:
+        threading.Event().wait(0.8)
+        return FIND
+
+    with ScriptedModel([slow, submit(GOOD)]) as model:  # type: ignore[list-item]
+        outcome = investigate(model, limits=AgentLimits(deadline=time.monotonic() + 2.2))
+    assert outcome.stop is StopReason.SUBMITTED
+    said = "Submit now: 1 s are left of the time for this run, and an answer takes up to 1 s."
+    assert said in texts(model, "tool", 1)[-1]
+
+
 def test_a_spent_token_budget_makes_the_next_turn_the_last() -> None:
     with ScriptedModel([FIND, submit(GOOD)]) as model:
         outcome = investigate(model, limits=AgentLimits(max_tokens=6_000))
     assert outcome.stop is StopReason.SUBMITTED
-    assert "Submit now" in texts(model, "tool", 1)[-1]
+    assert "Submit now: the budget of tokens is nearly used up." in texts(model, "tool", 1)[-1]
     with ScriptedModel([FIND]) as model:
         outcome = investigate(model, limits=AgentLimits(max_tokens=1_000))
     assert outcome.stop is StopReason.BUDGET

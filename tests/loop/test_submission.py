@@ -163,7 +163,32 @@ def test_arrays_written_as_text_are_read(made: ToolContext) -> None:
         ("连接池耗尽 [E1]。订单失败 [E2]。", 2),
         ("One [E1]\nTwo [E2]", 2),
         ("", 0),
+        ("certificate of smtp.mail.example expired [E2].", 1),
+        ("Values of application.yml [E1] hide svc.cluster.local. Then service.version changed [E2].", 2),
+        ("node.js 3.8.1 fails, e.g. Orders and queue Nr. 5 [E1]. The rest runs [E2]!", 2),
+        ("See https://wiki.example/a.b?c=d.e and mail.example. order-api fails [E1].", 1),
+        ("The pool is dry [E1]. order-api fails [E2].", 2),
+        ("Dry? Yes [E1]. (Orders wait [E2].) Users see it [E2].", 3),
+        ("smtp.mail.example的证书已过期[E2]。application.yml未变[E1]！订单为何失败？[E2]", 3),
+        ("使用smtp.mail.example.证书过期 [E2]", 1),
+        ("连接池耗尽 [E1].订单失败 [E2].", 2),
+        ("他说“连接池耗尽。”随后订单失败 [E2]。", 1),
     ],
 )
 def test_sentences_end_where_readers_say(text: str, parts: int) -> None:
     assert len(sentences(text)) == parts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The certificate of smtp.mail.example expired [E2].",
+        "Values of application.yml and service.version, e.g. those of svc.cluster.local, are old [E2].",
+        "smtp.mail.example的证书已过期[E2]。",
+        "Worker Nr. 5 of node.js is gone [E1].",
+    ],
+)
+def test_a_dot_inside_a_name_neither_refuses_nor_cuts_a_sentence(made: ToolContext, text: str) -> None:
+    assert submit(made, what_is_happening=text, probable_cause=text) == "Accepted."
+    assert made.submission is not None
+    assert made.submission.what_is_happening == made.submission.probable_cause == text

@@ -41,6 +41,7 @@ GOOD = {
     "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
     "index": "logs-order-2026.11.30",
     "since": "2026-11-30T06:01:00Z",
+    "before": "2026-11-30T05:56:00Z",
     "until": "2026-11-30T06:31:00Z",
     "query": 'service.name:"order-api" AND level>=error',
     "port": "5432",
@@ -168,3 +169,19 @@ def test_a_writing_entry_or_an_unknown_slot_is_refused():
     row = {**SPEC["action"][0], "command": "kubectl get {what}"}
     with pytest.raises(ValueError, match="without a rule: what"):
         ActionCatalogue.from_toml({**SPEC, "action": [row]})
+
+
+def test_a_look_at_a_whole_host_comes_after_what_asks_the_product_of_the_lines():
+    host = {key: GOOD[key] for key in ("host", "service", "since", "until")}
+    checks = ["Read used memory, limit and eviction policy of the cache"]
+    oom = "reserve failed: redis: OOM command not allowed when used memory > 'maxmemory'"
+    steps = CATALOGUE.choose("cache.write_refused", [], host, oom, checks=checks)
+    assert [step.purpose for step in steps[:1]] == checks
+    with_port = CATALOGUE.choose("cache.write_refused", [], {**host, "port": "6379"}, oom, checks=checks)
+    assert [step.action for step in with_port] == ["cache.memory", "cache.role", "disk.usage"]
+    assert CATALOGUE.choose("disk.full", [], host, oom)[0].action == "disk.usage"
+
+
+def test_what_stands_before_the_first_line_is_read_from_before_the_onset():
+    (step,) = [one for one in CATALOGUE.choose("", [], GOOD, "") if one.action == "log.lines"]
+    assert f"--since {GOOD['before']} " in step.command

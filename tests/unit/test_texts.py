@@ -117,3 +117,18 @@ def test_a_name_from_a_log_cannot_smuggle_a_command_into_a_remedy() -> None:
     assert Catalogue().error("LA304", {"best": "{service}`x`", "service": "y"}).remedies == (
         "logagent diagnose '{service}`x`'",
     )
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "+1 more hypothesis"), ("1", "+1 more hypothesis"), (3, "+3 more hypotheses")]
+)
+def test_one_is_singular_and_many_are_plural(count: object, said: str) -> None:
+    assert Catalogue().say("report.more.hypotheses", n=count) == said
+
+
+def test_families_of_checks_have_a_name_in_both_languages() -> None:
+    entries = Path(logagent.texts.__file__).parents[1] / "analysis" / "mechanisms.toml"
+    mechanisms = tomllib.loads(entries.read_text(encoding="utf-8"))["mechanism"]
+    for family in {one["family"] for one in mechanisms}:
+        assert Catalogue().say(f"diagnosis.family.{family}") == family
+        assert Catalogue("zh-CN").say(f"diagnosis.family.{family}")

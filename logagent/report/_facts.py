@@ -47,7 +47,7 @@ _SHORT = {
 def status(diagnosis: Diagnosis, style: Style) -> tuple[str, Tone]:
     """The first word of the report and its tone."""
     if diagnosis.outcome == "no_anomaly":
-        return style.say("status.no_anomaly"), "good"
+        return style.say("status.recovered" if diagnosis.status == "recovered" else "status.no_anomaly"), "good"
     if diagnosis.outcome == "insufficient_data":
         return style.say("status.insufficient_data"), "warn"
     return style.say(f"status.{diagnosis.status}"), TONES.get(diagnosis.status, "warn")
@@ -125,7 +125,10 @@ def _failing(measures: dict[str, ImpactMeasure], style: Style) -> Cited | None:
     part = _approximate(events, style)
     if events.baseline is None:
         return style.say("impact.events_only", part=part), events.evidence
-    return style.say("impact.events", part=part, before=number(events.baseline)), events.evidence
+    what, steady = style.say("impact.events", part=part, before=number(events.baseline)), measures.get("steady_events")
+    if steady is not None and steady.value:
+        what = style.say("impact.steady", what=what, steady=number(steady.value))
+    return what, events.evidence
 
 
 def _slow(measures: dict[str, ImpactMeasure], style: Style) -> Cited | None:
@@ -199,8 +202,11 @@ def since(diagnosis: Diagnosis, style: Style) -> Cited:
     local = style.local(onset.started_at)
     is_today = not style.dated and not day(diagnosis, style)
     at = f"{local:%H:%M:%S}" if is_today else f"{local:%Y-%m-%d %H:%M:%S}"
-    key = "since.before_window" if onset.certainty == "before_window" else "since.at"
-    parts = [style.say(key, at=at, offset=style.offset(onset.started_at), utc=utc)]
+    key = "since.at"
+    if onset.certainty == "before_window":
+        key = "since.before_window" if onset.earliest else "since.lookback"
+    opens = style.clock(diagnosis.window.from_)
+    parts = [style.say(key, at=at, offset=style.offset(onset.started_at), utc=utc, opens=opens)]
     if onset.certainty == "interval" and onset.earliest and onset.latest:
         low, at_, high = (style.local(one) for one in (onset.earliest, onset.started_at, onset.latest))
         width = max((at_ - low).total_seconds(), (high - at_).total_seconds(), 1.0)

@@ -7,6 +7,7 @@ from logagent.times import delay
 from logagent.triage._digest import families_seen
 from logagent.triage._findings import Findings
 from logagent.triage._hypotheses import Words
+from logagent.triage._standing import fails_much, standing
 
 _FAILING_SHARE = 0.01
 """Share of failing events that is no small one."""
@@ -21,6 +22,7 @@ def checks_of(findings: Findings, words: Words) -> list[Check]:
     row = [findings.volume_row] if findings.volume_row else []
     possible = findings.failing is not None
     failing = findings.anomalous or bool(findings.anomalous_services) or _fails_more(findings)
+    failing = failing or fails_much(findings) or bool(standing(findings))
     errors = Check(
         name=words.say("check.errors"),
         result="not_possible" if not possible else "signal" if failing else "no_signal",

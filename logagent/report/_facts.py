@@ -9,6 +9,7 @@ from logagent.diagnosis import (
     Hypothesis,
     ImpactMeasure,
     NextStep,
+    Pattern,
     Span,
     Timeline,
     TimelineEvent,
@@ -288,6 +289,14 @@ def unit_words(text: str, style: Style) -> str:
     """The units that code writes, in the language of the report; anything else as it is."""
     key = {"failing events": "timeline.failing", "events": "timeline.events"}.get(text)
     return style.say(key) if key else clean(text)
+
+
+def usual(pattern: Pattern, style: Style) -> str:
+    """Lines of a pattern to be expected by the baseline; never 0 where there were some."""
+    before = pattern.baseline_count
+    if before is None:
+        return style.say("pattern.no_usual")
+    return "<1" if 0 < before < 0.5 else number(round(before))  # noqa: PLR2004 - would be rounded to 0
 
 
 def mark_label(one: TimelineEvent) -> str:

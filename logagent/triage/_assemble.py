@@ -273,7 +273,7 @@ def _pattern(findings: Findings, found: PatternFinding, clean: Clean) -> Pattern
         template=clean(found.template),
         change=found.change,
         count=found.count,
-        baseline_count=found.baseline_count if compared else None,
+        baseline_count=round(found.expected, 3) if compared else None,
         ratio=ratio,
         first_seen=iso(found.first) if found.first else None,
         first_seen_is_lower_bound=True if found.first and not compared else None,

@@ -4,7 +4,7 @@ from logagent.analysis.gaps import longest
 from logagent.diagnosis import Check
 from logagent.logs import instant, iso
 from logagent.times import delay
-from logagent.triage._digest import families_seen
+from logagent.triage._clear import FEW, families, families_clear, families_possible, families_seen
 from logagent.triage._findings import Findings
 from logagent.triage._hypotheses import Words
 from logagent.triage._standing import fails_much, standing
@@ -43,7 +43,7 @@ def checks_of(findings: Findings, words: Words) -> list[Check]:
         detail=None if named else words.say("check.not_possible_service"),
     )
     changed = Check(name=words.say("check.changes"), result="signal" if findings.conclusion.changes else "no_signal")
-    return [errors, latency, silence, changed, *_families(findings)]
+    return [errors, latency, silence, changed, *_families(findings), *_unread(findings, words)]
 
 
 def _long_steps(findings: Findings, words: Words) -> str | None:
@@ -62,16 +62,26 @@ def _fails_more(findings: Findings) -> bool:
 
 
 def _families(findings: Findings) -> list[Check]:
-    seen = families_seen(findings)
+    """Each family: clear, or spoken of. What the lines cannot tell is left out."""
+    seen, clear, possible = families_seen(findings), families_clear(findings), families_possible(findings)
     window = findings.analysis.window
-    every = dict.fromkeys(e.family for e in window.catalogue.entries.values() if e.kind == "mechanism")
     entries, patterns = window.catalogue.entries, sorted(findings.patterns, key=lambda p: not p.strong)
     rows = {entries[p.mechanism].family: p.evidence for p in reversed(patterns) if p.mechanism in entries}
     return [
         Check(
             name=family,
-            result="signal" if family in seen else "no_signal",
+            result="no_signal" if family in clear else "signal",
             evidence=[rows[family]] if family in seen and rows.get(family) else [],
         )
-        for family in every
+        for family in families(findings)
+        if family in seen or family in possible
     ]
+
+
+def _unread(findings: Findings, words: Words) -> list[Check]:
+    """Says that words of causes could not be looked for, and why."""
+    if len(families_possible(findings)) == len(families(findings)):
+        return []
+    few = findings.volume.events < FEW
+    detail = words.say("check.not_possible_few" if few else "check.not_possible_messages", n=findings.volume.events)
+    return [Check(name=words.say("check.causes"), result="not_possible", detail=detail)]

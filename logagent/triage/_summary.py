@@ -12,6 +12,9 @@ from logagent.triage._statements import percent
 HEADLINE = 120
 ONE_IN_MOST = 20
 MOST = 0.45
+HONEST = 0.07
+"""How far a fraction may be from the share that it stands for."""
+_FRACTIONS = (*((n, 1) for n in range(2, ONE_IN_MOST + 1)), (5, 2))
 QUOTE = 100
 WORTH_SAYING = 0.005
 GROWN = 1.25
@@ -92,7 +95,9 @@ def _count_words(words: Words, volume: Volume, *, chronic: bool) -> str:
 
 def _share_words(words: Words, ratio: float) -> str:
     if 1 / ONE_IN_MOST <= ratio < MOST:
-        return words.say("impact.one_in", n=round(1 / ratio))
+        n, part = min(_FRACTIONS, key=lambda one: abs(one[1] / one[0] - ratio))
+        if abs(part / n - ratio) <= HONEST * ratio:
+            return words.say("impact.one_in" if part == 1 else "impact.some_in", n=n, part=part)
     return words.say("impact.most", share=percent(ratio))
 
 

@@ -15,6 +15,7 @@ from logagent.triage._read import Material, read
 from logagent.triage._rows import write_rows
 from logagent.triage._run import Run
 from logagent.triage._select import select_patterns
+from logagent.triage._standing import standing
 
 NOISE_RATIO = 1.25
 NOISE_LIMIT = 4
@@ -158,4 +159,7 @@ def _covered(findings: Findings, pattern: PatternFinding, *, severity: bool, sta
 def _errors_line(findings: Findings) -> str:
     if findings.anomalous_services:
         return "outside the band: " + ", ".join(findings.anomalous_services[:4])
-    return "inside the band" if findings.good else "no baseline"
+    share = f"{findings.volume.ratio or 0.0:.1%} of {findings.volume.unit} fail"
+    if not findings.good:
+        return f"{share}, no baseline"
+    return {"chronic": f"{share}, as before", "over": "fewer than before"}.get(standing(findings), "inside the band")

@@ -123,3 +123,59 @@ def test_a_baseline_that_was_asked_for_stays(tmp_path: Path, asked: str) -> None
     assert found.diagnosis.window.baseline is not None
     assert found.diagnosis.window.baseline.method == asked
     check(found)
+
+
+def test_a_share_is_told_by_the_nearest_honest_fraction_or_in_per_cent(tmp_path: Path) -> None:
+    lines = [
+        line(
+            n, f"GET /cart answered request {n}", **{"http.response.status_code": 503 if n > 300 and n % 5 < 2 else 200}
+        )
+        for n in range(600)
+    ]
+    assert "2 in 5 requests fail" in ran(tmp_path, lines, 300, 600).diagnosis.summary.headline
+
+
+def test_what_is_usual_is_of_the_length_of_the_window(tmp_path: Path) -> None:
+    lines = list(shop(3000, 2 * HOUR, seconds=range(0, 2 * HOUR, 5)))
+    found = ran(tmp_path, lines, 5400, 2 * HOUR)
+    placed = next(one for one in found.diagnosis.patterns if one.template.startswith("order"))
+    assert placed.baseline_count == pytest.approx(360, rel=0.01)
+    assert placed.change == "falling"
+
+
+def test_without_a_baseline_the_errors_are_told_as_a_share(tmp_path: Path) -> None:
+    lines = list(shop(0, seconds=range(0, 600, 5)))
+    found = ran(tmp_path, lines, 0, 600, baseline="none")
+    told = [str(getattr(one, "text", "")) for one in found.events if getattr(one, "name", "") == "errors"]
+    assert "% of requests fail, no baseline" in told[-1]
+
+
+def results(found: Ran) -> dict[str, str]:
+    return {one.name: one.result for one in found.diagnosis.checks}
+
+
+def test_clear_is_only_what_no_failing_line_speaks_of(tmp_path: Path) -> None:
+    found = results(ran(tmp_path, shop(2472), 3000))
+    assert found["memory"] == "signal"
+    assert found["upstream"] == "signal"
+    assert found["tls"] == "no_signal"
+    lines = list(shop(9 * HOUR)) + [
+        line(3100 + n, "GET /search answered", "info", "edge", **{"http.response.status_code": 504}) for n in range(40)
+    ]
+    assert results(ran(tmp_path, lines, 3000))["timeout"] == "signal"
+
+
+def test_few_lines_and_access_logs_clear_no_causes(tmp_path: Path) -> None:
+    few = results(ran(tmp_path, [line(n, f"page {n} served") for n in range(12)], 0, 600))
+    assert few["words of causes"] == "not_possible"
+    assert not {"memory", "tls", "disk"} & set(few)
+    rows = [
+        f'203.0.113.9 - - [30/Nov/2026:12:{n // 60:02d}:{n % 60:02d} +0000] "GET /cart HTTP/1.1" 200 512 "-" "curl"'
+        for n in range(600)
+    ]
+    path = tmp_path / "access.log"
+    path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    quiet = results(run(settings(tmp_path), files=(str(path),), since=at(300), until=at(600)))
+    assert quiet["words of causes"] == "not_possible"
+    assert quiet["timeout"] == "no_signal"
+    assert not {"memory", "tls", "disk", "deploy"} & set(quiet)

@@ -78,7 +78,8 @@ def _as_table(found: "list[Pattern]", console: Console) -> str:
     rows = [tuple(say(f"cli.patterns.{name}") for name in ("change", "now", "usual", "first", "service", "text"))]
     for one in found:
         first = f"{datetime.fromisoformat(one.first_seen).astimezone(zone):%H:%M:%S}" if one.first_seen else "-"
-        usual = "-" if one.baseline_count is None else f"{one.baseline_count:,.0f}"
+        before = one.baseline_count
+        usual = "-" if before is None else "<1" if 0 < before < 0.5 else f"{before:,.0f}"  # noqa: PLR2004 - as 0
         service = ", ".join(sanitise(name) for name in one.fields.get("service.name", [])) or "-"
         rows.append((say(f"cli.change.{one.change}"), f"{one.count:,}", usual, first, service, sanitise(one.template)))
     return "\n".join(_aligned(rows))

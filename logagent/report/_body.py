@@ -108,17 +108,13 @@ def _first(pattern: Pattern, style: Style) -> str:
     return style.clock(pattern.first_seen) if pattern.first_seen else "-"
 
 
-def _usual(pattern: Pattern, style: Style) -> str:
-    return style.say("pattern.no_usual") if pattern.baseline_count is None else number(round(pattern.baseline_count))
-
-
 def _table(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
     labels = [style.say(f"label.{key}") for key in ("patterns", "now", "usual", "first", "service", "text")]
     words = {one.change: style.say(f"change.{one.change}") for one in shown}
     changes = max(cells(word) for word in words.values())
     nows = max(cells(number(one.count)) for one in shown)
     lead = max(cells(labels[0]), changes + 2 + nows, cells(labels[0]) + 2 + cells(labels[1])) + 2
-    usual = max(cells(labels[2]), *(cells(_usual(one, style)) for one in shown)) + 2
+    usual = max(cells(labels[2]), *(cells(_facts.usual(one, style)) for one in shown)) + 2
     first = max(8, cells(labels[3]), *(cells(_first(one, style)) for one in shown)) + 2
     service = max(cells(labels[4]), *(cells(_service(one)) for one in shown)) + 2
     left = lead - 2 + usual + 2 + first + service
@@ -130,7 +126,7 @@ def _table(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
     ]  # fmt: skip
     for one in shown:
         word = words[one.change]
-        numbers = right(number(one.count), lead - 2 - cells(word)) + right(_usual(one, style), usual)
+        numbers = right(number(one.count), lead - 2 - cells(word)) + right(_facts.usual(one, style), usual)
         start = f"{numbers}  {pad(_first(one, style), first)}{pad(_service(one), service)}"
         text = cut(wrap(clean(one.template), room), limits.pattern_lines, room, style.ellipsis)
         lines.append(style.paint(word, _TONES.get(one.change, "plain")) + start + text[0])
@@ -143,7 +139,7 @@ def _list(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
     for one in shown:
         word = style.say(f"change.{one.change}")
         figures = style.say(
-            "pattern.line", now=number(one.count), usual=_usual(one, style), since=_first(one, style)
+            "pattern.line", now=number(one.count), usual=_facts.usual(one, style), since=_first(one, style)
         )  # fmt: skip
         rest = wrap(f"{figures}  {_service(one)}", style.columns - 8)
         lines += labelled(word, rest, 8, style, _TONES.get(one.change, "plain"))

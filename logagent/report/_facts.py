@@ -9,6 +9,7 @@ from logagent.diagnosis import (
     Hypothesis,
     ImpactMeasure,
     NextStep,
+    Pattern,
     Span,
     Timeline,
     TimelineEvent,
@@ -47,7 +48,7 @@ _SHORT = {
 def status(diagnosis: Diagnosis, style: Style) -> tuple[str, Tone]:
     """The first word of the report and its tone."""
     if diagnosis.outcome == "no_anomaly":
-        return style.say("status.no_anomaly"), "good"
+        return style.say("status.recovered" if diagnosis.status == "recovered" else "status.no_anomaly"), "good"
     if diagnosis.outcome == "insufficient_data":
         return style.say("status.insufficient_data"), "warn"
     return style.say(f"status.{diagnosis.status}"), TONES.get(diagnosis.status, "warn")
@@ -125,7 +126,10 @@ def _failing(measures: dict[str, ImpactMeasure], style: Style) -> Cited | None:
     part = _approximate(events, style)
     if events.baseline is None:
         return style.say("impact.events_only", part=part), events.evidence
-    return style.say("impact.events", part=part, before=number(events.baseline)), events.evidence
+    what, steady = style.say("impact.events", part=part, before=number(events.baseline)), measures.get("steady_events")
+    if steady is not None and steady.value:
+        what = style.say("impact.steady", what=what, steady=number(steady.value))
+    return what, events.evidence
 
 
 def _slow(measures: dict[str, ImpactMeasure], style: Style) -> Cited | None:
@@ -199,9 +203,12 @@ def since(diagnosis: Diagnosis, style: Style) -> Cited:
     local = style.local(onset.started_at)
     is_today = not style.dated and not day(diagnosis, style)
     at = f"{local:%H:%M:%S}" if is_today else f"{local:%Y-%m-%d %H:%M:%S}"
-    key = "since.before_window" if onset.certainty == "before_window" else "since.at"
-    offset = style.offset(onset.started_at)
-    parts = [style.say(f"{key}_utc" if offset == "+00:00" else key, at=at, offset=offset, utc=utc)]
+    key = "since.at"
+    if onset.certainty == "before_window":
+        key = "since.before_window" if onset.earliest else "since.lookback"
+    offset, opens = style.offset(onset.started_at), style.clock(diagnosis.window.from_)
+    key += "_utc" if offset == "+00:00" else ""
+    parts = [style.say(key, at=at, offset=offset, utc=utc, opens=opens)]
     if onset.certainty == "interval" and onset.earliest and onset.latest:
         low, at_, high = (style.local(one) for one in (onset.earliest, onset.started_at, onset.latest))
         width = max((at_ - low).total_seconds(), (high - at_).total_seconds(), 1.0)
@@ -283,6 +290,14 @@ def unit_words(text: str, style: Style) -> str:
     """The units that code writes, in the language of the report; anything else as it is."""
     key = {"failing events": "timeline.failing", "events": "timeline.events"}.get(text)
     return style.say(key) if key else clean(text)
+
+
+def usual(pattern: Pattern, style: Style) -> str:
+    """Lines of a pattern to be expected by the baseline; never 0 where there were some."""
+    before = pattern.baseline_count
+    if before is None:
+        return style.say("pattern.no_usual")
+    return "<1" if 0 < before < 0.5 else number(round(before))  # noqa: PLR2004 - would be rounded to 0
 
 
 def mark_label(one: TimelineEvent) -> str:

@@ -101,7 +101,7 @@ _GRADES = {"confirmed": "confirmed", "likely": "probable", "possible": "inconclu
 
 
 def _pattern(one: Pattern, style: Style) -> Lines:
-    usual = style.say("pattern.no_usual") if one.baseline_count is None else number(one.baseline_count)
+    usual = _facts.usual(one, style)
     rows = [
         (style.say("label.change"), style.say(f"change.{one.change}")),
         (style.say("label.now"), number(one.count)),

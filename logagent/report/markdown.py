@@ -114,7 +114,7 @@ def _patterns(diagnosis: Diagnosis, style: Style, most: int) -> list[str]:
 
 
 def _pattern(one: Pattern, style: Style) -> list[str]:
-    usual = style.say("pattern.no_usual") if one.baseline_count is None else number(round(one.baseline_count))
+    usual = _facts.usual(one, style)
     services = ", ".join(code(name) for name in one.fields.get("service.name", [])[:3])
     first = style.clock(one.first_seen) if one.first_seen else "-"
     figures = [f"{style.say(f'change.{one.change}')} {one.id}", number(one.count), usual, first]

@@ -64,6 +64,8 @@ def _quiet(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     if baseline is not None and baseline.ranges:
         text += wrap(style.say("quiet.against", base=_facts.base_line(diagnosis, style)), room)
     text += wrap(style.comma(*_quiet_figures(diagnosis, style)), room)
+    if diagnosis.status == "recovered":
+        text = [*wrap(clean(diagnosis.summary.headline), room), *text]
     lines = labelled(word, text, width, style, tone)
     lines += checks(diagnosis, style, limits)
     return [*lines, *wrap(style.say("quiet.advice"), style.columns)]

@@ -13,6 +13,7 @@ from logagent.triage._hypotheses import (
     suspect_of,
 )
 from logagent.triage._run import Run
+from logagent.triage._standing import standing
 from logagent.triage._statements import sample
 from logagent.triage._summary import HEADLINE, fit, summary
 from logagent.triage._survey import survey
@@ -38,6 +39,7 @@ __all__ = [
     "rule_hypotheses",
     "sample",
     "shown_patterns",
+    "standing",
     "summary",
     "survey",
     "suspect_of",

@@ -36,10 +36,13 @@ from logagent.triage._findings import Findings, PatternFinding
 from logagent.triage._hypotheses import Words, suspect_of
 from logagent.triage._latency import slowness
 from logagent.triage._quality import data_quality
+from logagent.triage._standing import standing
 from logagent.triage._statements import Clean, evidence_out
 from logagent.verify import Judgement
 
 PATTERNS = 20
+OPENS = 0.05
+"""Share of what was looked at, from its start, in which a beginning is none."""
 LABEL = 160
 CITED = 6.0
 """Priority from which a pattern is the ground of a fact."""
@@ -80,7 +83,7 @@ def assemble(
     words, clean = say
     patterns = [_pattern(findings, one, clean) for one in shown_patterns(findings)]
     checks = checks_of(findings, words)
-    onset = _onset(findings, words)
+    onset = _onset(findings, words, judgement.outcome)
     changes = _changes(findings, words, clean)
     used = _used(findings, story, patterns, checks, changes)
     return Diagnosis(
@@ -130,6 +133,8 @@ def _window(frame: Frame, findings: Findings, words: Words) -> Window:
 
 
 def _status(findings: Findings, outcome: OutcomeName) -> Status:
+    if outcome == "no_anomaly" and standing(findings) == "over":
+        return "recovered"
     return "unknown" if outcome in {"no_anomaly", "insufficient_data"} else findings.conclusion.status
 
 
@@ -145,8 +150,17 @@ def confidence(judgement: Judgement, story: Story, words: Words) -> Confidence:
     return Confidence(level=judgement.level, reasons=reasons, capped_by=judgement.capped_by)
 
 
-def _onset(findings: Findings, words: Words) -> Onset | None:
-    conclusion = findings.conclusion
+def _onset(findings: Findings, words: Words, outcome: OutcomeName) -> Onset | None:
+    """Since when; a trouble that is already there where the lookback begins has no known beginning."""
+    conclusion, volume = findings.conclusion, findings.volume
+    quiet = outcome == "no_anomaly"
+    if quiet and standing(findings) == "over" and volume.last_before is not None:
+        start = iso(findings.good[0].start)
+        return Onset(started_at=start, certainty="unknown", ended_at=iso(volume.last_before))
+    if not quiet and _older_than_looked(findings):
+        edge, method = iso(lookback(findings)), words.say("method.lookback")
+        rows = [findings.onset_row] if findings.onset_row else []
+        return Onset(started_at=edge, latest=edge, certainty="before_window", method=method, evidence=rows)
     if conclusion.onset is None:
         return None
     good, bad = instant(conclusion.onset[0]), instant(conclusion.onset[1])
@@ -162,6 +176,21 @@ def _onset(findings: Findings, words: Words) -> Onset | None:
     )
 
 
+def lookback(findings: Findings) -> datetime:
+    """The first instant that was looked at."""
+    touching = [one.start for one in findings.baseline.ranges if one.end == findings.scope.window.start]
+    return min([findings.bad.start, *touching])
+
+
+def _older_than_looked(findings: Findings) -> bool:
+    """Whether as much failed before the window, and no beginning is seen after that of the lookback."""
+    if standing(findings) != "chronic":
+        return False
+    onset = findings.conclusion.onset
+    start = lookback(findings)
+    return onset is None or instant(onset[1]) - start <= OPENS * (findings.bad.end - start)
+
+
 def _impact(findings: Findings, outcome: OutcomeName, story: Story) -> dict[str, ImpactMeasure]:
     volume, row = findings.volume, [findings.volume_row] if findings.volume_row else []
     before = bool(findings.good)
@@ -173,6 +202,8 @@ def _impact(findings: Findings, outcome: OutcomeName, story: Story) -> dict[str,
             evidence=row,
         )
     }
+    if volume.steady:
+        out["steady_events"] = ImpactMeasure(value=volume.steady, unit="failing events, as frequent in the baseline")
     if volume.ratio is not None and findings.failing is not None:
         out.update(_shares(findings, row))
     out["services"] = ImpactMeasure(value=volume.services_failing, unit=f"of {volume.services} services")
@@ -243,7 +274,7 @@ def _pattern(findings: Findings, found: PatternFinding, clean: Clean) -> Pattern
         template=clean(found.template),
         change=found.change,
         count=found.count,
-        baseline_count=found.baseline_count if compared else None,
+        baseline_count=round(found.expected, 3) if compared else None,
         ratio=ratio,
         first_seen=iso(found.first) if found.first else None,
         first_seen_is_lower_bound=True if found.first and not compared else None,

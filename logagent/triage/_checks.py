@@ -4,9 +4,10 @@ from logagent.analysis.gaps import longest
 from logagent.diagnosis import Check
 from logagent.logs import instant, iso
 from logagent.times import delay
-from logagent.triage._digest import families_seen
+from logagent.triage._clear import FEW, families, families_clear, families_possible, families_seen
 from logagent.triage._findings import Findings
 from logagent.triage._hypotheses import Words
+from logagent.triage._standing import fails_much, standing
 
 _FAILING_SHARE = 0.01
 """Share of failing events that is no small one."""
@@ -21,6 +22,7 @@ def checks_of(findings: Findings, words: Words) -> list[Check]:
     row = [findings.volume_row] if findings.volume_row else []
     possible = findings.failing is not None
     failing = findings.anomalous or bool(findings.anomalous_services) or _fails_more(findings)
+    failing = failing or fails_much(findings) or bool(standing(findings))
     errors = Check(
         name=words.say("check.errors"),
         result="not_possible" if not possible else "signal" if failing else "no_signal",
@@ -41,7 +43,7 @@ def checks_of(findings: Findings, words: Words) -> list[Check]:
         detail=None if named else words.say("check.not_possible_service"),
     )
     changed = Check(name=words.say("check.changes"), result="signal" if findings.conclusion.changes else "no_signal")
-    return [errors, latency, silence, changed, *_families(findings, words)]
+    return [errors, latency, silence, changed, *_families(findings, words), *_unread(findings, words)]
 
 
 def _long_steps(findings: Findings, words: Words) -> str | None:
@@ -60,18 +62,19 @@ def _fails_more(findings: Findings) -> bool:
 
 
 def _families(findings: Findings, words: Words) -> list[Check]:
-    seen = families_seen(findings)
+    """Each family: clear, or spoken of. What the lines cannot tell is left out."""
+    seen, clear, possible = families_seen(findings), families_clear(findings), families_possible(findings)
     window = findings.analysis.window
-    every = dict.fromkeys(e.family for e in window.catalogue.entries.values() if e.kind == "mechanism")
     entries, patterns = window.catalogue.entries, sorted(findings.patterns, key=lambda p: not p.strong)
     rows = {entries[p.mechanism].family: p.evidence for p in reversed(patterns) if p.mechanism in entries}
     return [
         Check(
             name=_family_name(words, family),
-            result="signal" if family in seen else "no_signal",
+            result="no_signal" if family in clear else "signal",
             evidence=[rows[family]] if family in seen and rows.get(family) else [],
         )
-        for family in every
+        for family in families(findings)
+        if family in seen or family in possible
     ]
 
 
@@ -81,3 +84,12 @@ def _family_name(words: Words, family: str) -> str:
         return words.say(f"family.{family}")
     except KeyError:
         return family
+
+
+def _unread(findings: Findings, words: Words) -> list[Check]:
+    """Says that words of causes could not be looked for, and why."""
+    if len(families_possible(findings)) == len(families(findings)):
+        return []
+    few = findings.volume.events < FEW
+    detail = words.say("check.not_possible_few" if few else "check.not_possible_messages", n=findings.volume.events)
+    return [Check(name=words.say("check.causes"), result="not_possible", detail=detail)]

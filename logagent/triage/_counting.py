@@ -13,6 +13,7 @@ from logagent.logs import Completeness, TimeWindow, instant, iso
 from logagent.query import All, Exists, Node, Not, Phrase, conjunction
 from logagent.stores._base import FieldCounts, LogStore, Measure, Series
 from logagent.triage._findings import Findings, PatternFinding, Volume
+from logagent.triage._longer import is_longer
 from logagent.triage._together import together
 
 INTERVALS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10800, 43200, 86400)
@@ -72,6 +73,8 @@ def _from_events(findings: Findings, pattern: PatternFinding) -> None:
     bad, good = findings.bad, findings.good
     times = _times(findings, pattern, bad)
     pattern.first, pattern.last = (instant(min(times)), instant(max(times))) if times else (None, None)
+    if times and is_longer(findings.baseline):  # which ends where the trouble began, not where the window opens
+        pattern.first = instant(min(_times(findings, pattern, TimeWindow(_lead_in(findings)[1], bad.end))))
     window = findings.scope.window
     read = (window.start, *(one.start for one in findings.baseline.ranges if one.end == window.start))
     if not findings.material.complete or any(one.start < min(read) for one in good):
@@ -146,15 +149,34 @@ def count_volume(store: LogStore, findings: Findings) -> list[Completeness]:
     roles = [role for role in ("service", "host", "user") if fields.roles.get(role)]
     extra = [Measure(scope.query(failing, findings.bad), "distinct", role) for role in roles] if failing else []
     whole = [Measure(scope.query(window=findings.bad), "distinct", role) for role in roles if role != "user"]
-    answer = store.count([*measures, *extra, *whole])
+    more = _more_of_failing(findings, failing) if failing is not None else []
+    answer = store.count([*measures, *extra, *whole, *more])
     numbers = [_int(one.value) for one in answer.values]
     _fill_volume(volume, findings, numbers)
+    _fill_more(volume, more, [one.value for one in answer.values[len(numbers) - len(more) :]])
     if volume.failing_requests * REQUEST_SHARE < volume.failing:
         volume.unit, findings.requests = "events", None  # most failures are no requests: their share would mislead
     tail = numbers[len(measures) :]
-    _fill_reach(volume, roles, tail[: len(extra)], tail[len(extra) :])
+    _fill_reach(volume, roles, tail[: len(extra)], tail[len(extra) : len(extra) + len(whole)])
     findings.volume = volume
     return [answer.completeness]
+
+
+def _more_of_failing(findings: Findings, failing: Node) -> list[Measure]:
+    """What is not as frequent before, where something is; and when the baseline failed last."""
+    scope = findings.scope
+    out = [Measure(scope.query(failing, max(findings.good, key=lambda one: one.end)), "last")] if findings.good else []
+    if findings.fresh is not None and findings.fresh != findings.failing:
+        out.append(Measure(scope.query(conjunction(findings.focus_node, findings.fresh), findings.bad)))
+    return out
+
+
+def _fill_more(volume: Volume, more: Sequence[Measure], values: Sequence[object]) -> None:
+    for measure, value in zip(more, values, strict=True):
+        if measure.op == "last":
+            volume.last_before = value if isinstance(value, datetime) else None
+        else:
+            volume.steady = volume.failing - _int(value)
 
 
 def _fill_volume(volume: Volume, findings: Findings, numbers: Sequence[int]) -> None:
@@ -182,34 +204,50 @@ def _fill_reach(volume: Volume, roles: Sequence[str], hit: Sequence[int], whole:
 
 
 def count_timeline(store: LogStore, findings: Findings) -> list[Completeness]:
-    """Failing events per bucket over baseline and window with the band, and which services leave theirs."""
-    contiguous = [one for one in findings.good if one.end == findings.bad.start]
-    span = TimeWindow(contiguous[0].start if contiguous else findings.bad.start, findings.bad.end)
+    """Failing events per bucket over baseline and window with the band, and which services leave theirs.
+
+    Shown are all that fail; what is as frequent as ever hides no service that leaves its band.
+    """
+    lead, calm_end = _lead_in(findings)
+    span = TimeWindow(lead, findings.bad.end)
     step = interval_for(span.seconds)
     node, focus = findings.failing, findings.focus_node
-    query = findings.scope.query(conjunction(focus, node) if node is not None else focus, span)
     split = "service" if node is not None and findings.description.fields.roles.get("service") else ""
-    answer = store.count_over_time([query], interval_seconds=step, split=split, size=20)
-    split_at = findings.bad.start
-    points, findings.anomalous = _points(answer.whole or answer.series[0], split_at, span, step)
+    queries = [
+        findings.scope.query(conjunction(focus, one) if one is not None else focus, span)
+        for one in dict.fromkeys([node, findings.fresh])
+    ]
+    ask = partial(store.count_over_time, interval_seconds=step, split=split, size=20)
+    answers = together(store, [partial(ask, [query]) for query in queries])
+    shown, tested = answers[0], answers[-1]
+    stretches = (TimeWindow(span.start, calm_end), TimeWindow(findings.bad.start, span.end))
+    points, _ = _points(shown.whole or shown.series[0], stretches, step)
+    _, findings.anomalous = _points(tested.whole or tested.series[0], stretches, step)
     name = "failing events" if node is not None else "events"
     findings.timeline = Timeline(interval_seconds=step, unit=name, series=[SeriesOut(name=name, points=points)])
-    for series in answer.series if split else ():
-        own, unusual = _points(series, split_at, span, step)
-        if unusual:
-            findings.anomalous_services.append(series.name)
+    for series in shown.series if split else ():
+        own, _ = _points(series, stretches, step)
         if len(findings.timeline.series) <= SERIES and any(point.count for point in own):
             findings.timeline.series.append(SeriesOut(name=series.name, points=own))
-    return [answer.completeness]
+    findings.anomalous_services += [one.name for one in tested.series if split and _points(one, stretches, step)[1]]
+    return [answer.completeness for answer in answers]
 
 
-def _points(series: Series, split_at: datetime, span: TimeWindow, step: int) -> tuple[list[Point], bool]:
-    """Points with their band, and whether the series leaves it upwards after `split_at`.
+def _lead_in(findings: Findings) -> tuple[datetime, datetime]:
+    """Where the series begins, and where its calm part ends: before the window, if the trouble began there."""
+    start = findings.bad.start
+    if is_longer(findings.baseline):
+        return findings.baseline.ranges[0].start, findings.good[0].end if findings.good else start
+    return next((one.start for one in findings.good if one.end == start), start), start
+
+
+def _points(series: Series, stretches: tuple[TimeWindow, TimeWindow], step: int) -> tuple[list[Point], bool]:
+    """Points with the band of the calm stretch, and whether the series leaves it upwards in the other.
 
     Two buckets in a row outside the band, or one beyond twice its width (6 scaled MAD), make it anomalous.
     """
-    full = timedelta(seconds=step)
-    before = [b.count for b in series.buckets if b.at >= span.start and b.at + full <= split_at]
+    full, (calm, bad) = timedelta(seconds=step), stretches
+    before = [b.count for b in series.buckets if b.at >= calm.start and b.at + full <= calm.end]
     usual = band(before) if len(before) >= BAND_BUCKETS else None
     low, high = (usual.low, usual.high) if usual else (None, None)
     points = [
@@ -218,13 +256,13 @@ def _points(series: Series, split_at: datetime, span: TimeWindow, step: int) -> 
             count=b.count,
             expected_low=low,
             expected_high=high,
-            partial=True if b.at + full > span.end or b.at < span.start else None,
+            partial=True if b.at + full > bad.end or b.at < calm.start else None,
         )
         for b in series.buckets
     ]
     if usual is None:
         return points, False
-    after = [b.count for b in series.buckets if b.at >= split_at - full / 2]
+    after = [b.count for b in series.buckets if b.at >= bad.start - full / 2]
     far = usual.median + 2 * (usual.high - usual.median)
     above = [count > usual.high for count in after]
     return points, any(a and b for a, b in pairwise(above)) or any(c > far for c in after)
@@ -339,13 +377,13 @@ class Trouble:
 
 def count_trouble(store: LogStore, findings: Findings, asked: TroubleQuestion) -> Trouble:
     """Order of first trouble and the share of the symptom, in one request."""
-    scope, failing = findings.scope, findings.failing
+    scope, failing, fresh = findings.scope, findings.failing, findings.fresh or All()
     measures: list[Measure] = []
     if asked.lead is not None:
         measures.append(Measure(scope.query(asked.lead, asked.lead_span), "first"))
     services = asked.services if failing is not None else ()
     bad = failing or All()
-    measures += [Measure(scope.query(conjunction(Phrase("service", s), bad), asked.span), "first") for s in services]
+    measures += [Measure(scope.query(conjunction(Phrase("service", s), fresh), asked.span), "first") for s in services]
     if asked.symptom and failing is not None and findings.requests is not None:
         whole = conjunction(Phrase("service", asked.symptom), findings.requests)
         for stretch in (findings.bad, *findings.good):

@@ -11,6 +11,7 @@ from datetime import datetime
 from logagent.analysis.facts import Fact
 from logagent.diagnosis import Point
 from logagent.logs import TimeWindow, instant, iso
+from logagent.triage._clear import families_clear
 from logagent.triage._findings import Findings, PatternFinding
 
 Clean = Callable[[str], str]
@@ -251,17 +252,5 @@ def _where(findings: Findings) -> Iterator[str]:
 
 
 def _absent(findings: Findings) -> Iterator[str]:
-    entries = findings.analysis.window.catalogue.entries
-    families = families_seen(findings)
-    every = dict.fromkeys(e.family for e in entries.values() if e.kind == "mechanism")
-    absent = [name for name in every if name not in families]
-    if absent:
+    if absent := families_clear(findings):
         yield f"ABSENT no line of: {', '.join(absent)}; a silent fault writes none"
-
-
-def families_seen(findings: Findings) -> set[str]:
-    """Mechanism families of which a line occurs in the events that were read, or a pattern that is shown."""
-    window = findings.analysis.window
-    entries = window.catalogue.entries
-    shown = {entries[p.mechanism].family for p in findings.patterns if p.mechanism in entries}
-    return shown | {hit.family for hit in window.hits.values() if hit is not None and not hit.weak}

@@ -65,6 +65,8 @@ class Volume:
     events_before: float = 0.0
     failing: int = 0
     failing_before: float = 0.0
+    steady: int = 0
+    """Failing events of patterns that are as frequent in the baseline."""
     requests: int = 0
     requests_before: float = 0.0
     failing_requests: int = 0
@@ -76,6 +78,8 @@ class Volume:
     users_failing: int | None = None
     unit: str = "events"
     """requests or events: what the ratio is of."""
+    last_before: datetime | None = None
+    """The last failing event of the baseline."""
 
     @property
     def ratio(self) -> float | None:
@@ -146,6 +150,9 @@ class Findings:
     bad: TimeWindow
     good: tuple[TimeWindow, ...]
     failing: Node | None = None
+    """All failing events: every figure that is printed is of them."""
+    fresh: Node | None = None
+    """Those that are not as frequent in the baseline: what tells that, and where, something began to fail."""
     requests: Node | None = None
     volume: Volume = field(default_factory=Volume)
     volume_row: str = ""

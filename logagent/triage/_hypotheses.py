@@ -9,6 +9,7 @@ from logagent.diagnosis import BlastValue, Hypothesis
 from logagent.logs import instant, iso
 from logagent.texts import Catalogue as Texts
 from logagent.triage._findings import FAILING, Findings, PatternFinding
+from logagent.triage._standing import standing
 from logagent.verify import Grounds
 
 CLAIMABLE = frozenset(
@@ -300,6 +301,8 @@ def is_anomalous(findings: Findings) -> bool:
     """Something is outside the usual: a claim, a series, or a failing pattern that is new or spiking."""
     conclusion = findings.conclusion
     if conclusion.verdict == "cause" or findings.anomalous or findings.anomalous_services:
+        return True
+    if standing(findings) == "chronic":
         return True
     if conclusion.verdict == "no_anomaly":
         return False

@@ -15,6 +15,7 @@ from logagent.triage._deployment import find_deployment
 from logagent.triage._fact_rows import fact_questions, pattern_of, write_fact_rows
 from logagent.triage._findings import Findings, PatternFinding, Symptom, Volume
 from logagent.triage._hypotheses import CLAIMABLE
+from logagent.triage._longer import is_longer
 from logagent.triage._run import Run
 from logagent.triage._summary import symptom_of
 
@@ -129,7 +130,7 @@ def _trouble_rows(run: Run, findings: Findings, more: list[Measure]) -> counting
         )
         findings.onset_row = row.id
     for first, service in trouble.firsts:
-        node = conjunction(Phrase("service", service), findings.failing or conjunction())
+        node = conjunction(Phrase("service", service), findings.fresh or conjunction())
         query = run.query(node, span, Figure("first", "timestamp"))
         row = run.ledger.add(Claim("sequence", service, query, value=iso(first), service=service))
         findings.first_trouble.append((first, service, row.id))
@@ -169,6 +170,8 @@ def _trouble_span(findings: Findings) -> TimeWindow:
     """From shortly before the onset to the end: background failures of earlier do not count."""
     onset = findings.conclusion.onset
     start = max(findings.bad.start, instant(onset[0]) - LEAD) if onset else findings.bad.start
+    if onset and is_longer(findings.baseline):
+        start = max(findings.baseline.ranges[0].start, instant(onset[0]) - LEAD)
     return TimeWindow(min(start, findings.bad.end), findings.bad.end)
 
 

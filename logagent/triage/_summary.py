@@ -3,14 +3,18 @@
 from logagent.analysis.facts import Suspect
 from logagent.diagnosis import Hypothesis, OutcomeName, Summary
 from logagent.logs import instant, iso
-from logagent.triage._findings import Findings, PatternFinding
+from logagent.triage._findings import Findings, PatternFinding, Volume
 from logagent.triage._hypotheses import Words, fact_words, mechanism_of, rows_of
 from logagent.triage._latency import slowness
+from logagent.triage._standing import standing
 from logagent.triage._statements import percent
 
 HEADLINE = 120
 ONE_IN_MOST = 20
 MOST = 0.45
+HONEST = 0.07
+"""How far a fraction may be from the share that it stands for."""
+_FRACTIONS = (*((n, 1) for n in range(2, ONE_IN_MOST + 1)), (5, 2))
 QUOTE = 100
 WORTH_SAYING = 0.005
 GROWN = 1.25
@@ -58,10 +62,12 @@ def impact_words(findings: Findings, words: Words, suspect: Suspect | None) -> s
     if findings.symptom is not None:
         ratio, before = findings.symptom.ratio, findings.symptom.ratio_before
     grown = ratio is not None and ratio > GROWN * (before or 0)
-    if volume.unit == "requests" and ratio and grown and ratio >= WORTH_SAYING:
-        return _share_words(words, ratio)
+    chronic = standing(findings) == "chronic"
+    if volume.unit == "requests" and ratio and (grown or chronic) and ratio >= WORTH_SAYING:
+        said = _share_words(words, ratio)
+        return words.say("impact.chronic", impact=said) if chronic else said
     if volume.failing:
-        return words.say("impact.events" if volume.failing > 1 else "impact.events_one", count=f"{volume.failing:,}")
+        return _count_words(words, volume, chronic=chronic)
     if (grown_pattern := changed_pattern(findings, suspect)) is not None:
         return words.say(
             "impact.few" if grown_pattern.count > 1 else "impact.few_one", count=f"{grown_pattern.count:,}"
@@ -79,15 +85,25 @@ def changed_pattern(findings: Findings, suspect: Suspect | None) -> PatternFindi
     return next((one for one in found if one.change in {"new", "spiking"}), None)
 
 
+def _count_words(words: Words, volume: Volume, *, chronic: bool) -> str:
+    """How many events fail; and how many of them are nothing new."""
+    said = words.say("impact.events" if volume.failing > 1 else "impact.events_one", count=f"{volume.failing:,}")
+    if chronic:
+        return words.say("impact.chronic", impact=said)
+    return words.say("impact.steady", impact=said, steady=f"{volume.steady:,}") if volume.steady else said
+
+
 def _share_words(words: Words, ratio: float) -> str:
     if 1 / ONE_IN_MOST <= ratio < MOST:
-        return words.say("impact.one_in", n=round(1 / ratio))
+        n, part = min(_FRACTIONS, key=lambda one: abs(one[1] / one[0] - ratio))
+        if abs(part / n - ratio) <= HONEST * ratio:
+            return words.say("impact.one_in" if part == 1 else "impact.some_in", n=n, part=part)
     return words.say("impact.most", share=percent(ratio))
 
 
 def _headline(findings: Findings, words: Words, outcome: OutcomeName, suspect: Suspect | None) -> str:
     if outcome == "no_anomaly":
-        return words.say("headline.no_anomaly", scope=scope_words(findings))
+        return _quiet_headline(findings, words)
     impact = impact_words(findings, words, suspect)
     if outcome == "insufficient_data":
         return words.say(
@@ -102,6 +118,14 @@ def _headline(findings: Findings, words: Words, outcome: OutcomeName, suspect: S
     if slow and mechanism_of(findings, suspect) not in findings.analysis.window.catalogue.entries:
         return words.say("headline.slow", impact=impact, suspect=suspect.service)
     return _cause(findings, words, outcome, suspect, impact)
+
+
+def _quiet_headline(findings: Findings, words: Words) -> str:
+    """Nothing unusual; or what failed before the window and no longer does."""
+    last = findings.volume.last_before
+    if standing(findings) == "over" and last is not None:
+        return words.say("headline.over", before=percent(findings.volume.ratio_before), ended=iso(last))
+    return words.say("headline.no_anomaly", scope=scope_words(findings))
 
 
 def _cause(findings: Findings, words: Words, outcome: OutcomeName, suspect: Suspect, impact: str) -> str:

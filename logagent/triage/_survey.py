@@ -10,10 +10,12 @@ from logagent.logs import Severity, TimeWindow, instant
 from logagent.stores._base import Description, Measure
 from logagent.triage import _counting as counting
 from logagent.triage._findings import FAILING, Findings, PatternFinding
+from logagent.triage._longer import calm_part, is_longer, lengthened, look_back
 from logagent.triage._read import Material, read
 from logagent.triage._rows import write_rows
 from logagent.triage._run import Run
 from logagent.triage._select import select_patterns
+from logagent.triage._standing import standing
 
 NOISE_RATIO = 1.25
 NOISE_LIMIT = 4
@@ -27,13 +29,18 @@ def survey(run: Run) -> Findings | None:
 
     At most about 20 requests.
     """
-    span = run.span
-    counted = run.store.count([Measure(run.scope.query(window=span)), Measure(run.scope.query())])
+    look = look_back(run)
+    asked = [Measure(run.scope.query(window=run.span)), Measure(run.scope.query()), *look.measures]
+    counted = run.store.count(asked)
     totals = [value.value if isinstance(value.value, int) else 0 for value in counted.values]
     if not totals[1]:
         return None
     run.report("scope", _scope_line(run.description, totals[1]))
-    material = read(run.store, run.scope, span, totals[0], run.catalogue)
+    total = totals[0]
+    if (longer := look.choose(totals[2:], total)) is not None:
+        run, total = lengthened(run, longer[0]), longer[1]
+    span = run.span
+    material = read(run.store, run.scope, span, total, run.catalogue)
     if not material.events:
         return None
     findings = _analyse(run, material, span)
@@ -74,7 +81,9 @@ def _analyse(run: Run, material: Material, span: TimeWindow) -> Findings:
     )
     bad, good = window, run.baseline.ranges
     onset = result.conclusion.onset
-    if run.baseline.method == "before_onset" and onset is not None:
+    if is_longer(run.baseline):
+        good = (calm_part(window, good[0], onset),)
+    elif run.baseline.method == "before_onset" and onset is not None:
         cut = instant(onset[1])
         if window.start < cut < window.end:
             bad, good = TimeWindow(cut, window.end), (TimeWindow(window.start, cut),)
@@ -112,19 +121,17 @@ def _patterns(run: Run, findings: Findings) -> str:
 
 
 def _failing(run: Run, findings: Findings) -> None:
-    """The query for failing events: by level, status and patterns that fail without saying so, without noise."""
+    """The query for failing events: by level, status and patterns that fail without saying so; and without noise."""
     fields = run.description.fields
     severity = bool(fields.levels.get(Severity.ERROR) or fields.levels.get(Severity.FATAL))
     status = bool(fields.roles.get("status"))
     bad = [p for p in findings.patterns if p.exact and (p.severity >= FAILING or _calmly_broken(p))]
     noise = [p for p in bad if _is_noise(p) and not p.cited][:NOISE_LIMIT]
     hidden = [p for p in bad if p not in noise and not _covered(findings, p, severity=severity, status=status)]
-    findings.failing = failing_node(
-        severity=severity,
-        status=status,
-        extra=[p.node for p in hidden[:EXTRA_LIMIT]],
-        noise=[p.node for p in noise],
-    )
+    extra = [p.node for p in hidden[:EXTRA_LIMIT]]
+    findings.fresh = failing_node(severity=severity, status=status, extra=extra, noise=[p.node for p in noise])
+    extra += [p.node for p in noise if not _covered(findings, p, severity=severity, status=status)]
+    findings.failing = failing_node(severity=severity, status=status, extra=extra)
     findings.requests = counting.request_node(findings)
 
 
@@ -152,4 +159,7 @@ def _covered(findings: Findings, pattern: PatternFinding, *, severity: bool, sta
 def _errors_line(findings: Findings) -> str:
     if findings.anomalous_services:
         return "outside the band: " + ", ".join(findings.anomalous_services[:4])
-    return "inside the band" if findings.good else "no baseline"
+    share = f"{findings.volume.ratio or 0.0:.1%} of {findings.volume.unit} fail"
+    if not findings.good:
+        return f"{share}, no baseline"
+    return {"chronic": f"{share}, as before", "over": "fewer than before"}.get(standing(findings), "inside the band")

@@ -2,7 +2,7 @@
 
 from logagent.diagnosis import OutcomeName, Severity
 from logagent.settings import Settings, SeverityRule
-from logagent.triage import Findings
+from logagent.triage import Findings, standing
 
 
 def suggest(settings: Settings, findings: Findings, outcome: OutcomeName) -> Severity | None:
@@ -25,8 +25,14 @@ def _holds(rule: SeverityRule, findings: Findings) -> bool:
     whole = volume.requests if volume.unit == "requests" else volume.events
     conditions = [
         rule.error_ratio is not None and ratio >= rule.error_ratio and whole >= (rule.min_events or 0),
-        rule.failing_services is not None and len(findings.anomalous_services) >= rule.failing_services,
+        rule.failing_services is not None and _services(findings) >= rule.failing_services,
         bool(rule.new_fatal_pattern) and any(p.change == "new" and p.levels == "FATAL" for p in findings.patterns),
     ]
     empty = rule.error_ratio is None and rule.failing_services is None and rule.new_fatal_pattern is None
     return empty or any(conditions)
+
+
+def _services(findings: Findings) -> int:
+    """Services in trouble: those that leave their band; all that fail, where the baseline has the same trouble."""
+    unusual = len(findings.anomalous_services)
+    return max(unusual, findings.volume.services_failing) if standing(findings) == "chronic" else unusual

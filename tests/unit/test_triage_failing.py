@@ -1,4 +1,4 @@
-"""What counts as a failing event: level, status, or a pattern that fails without saying so; without steady noise."""
+"""What counts as a failing event: level, status, or a pattern that fails without saying so."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -101,13 +101,15 @@ def test_all_lines_at_info_hide_no_cue(tmp_path: Path) -> None:
     check(found)
 
 
-def test_errors_as_frequent_as_ever_are_noise(tmp_path: Path) -> None:
+def test_errors_as_frequent_as_ever_count_and_are_told_apart(tmp_path: Path) -> None:
     lines = traffic()
     lines += [line(n, f"favicon {n} not found on disk", "error") for n in range(0, 600, 3)]
     lines += [line(400 + n, f"write of block {n} failed with EIO", "error") for n in range(60)]
     found = ran(tmp_path, lines)
-    assert figures(found) == (60, 0)
-    assert "NOT" in to_text(found.findings.failing)  # type: ignore[arg-type]
+    assert figures(found) == (160, 100)
+    assert found.findings.volume.steady == 100
+    assert "NOT" in to_text(found.findings.fresh)  # type: ignore[arg-type]
+    assert "NOT" not in to_text(found.findings.failing)  # type: ignore[arg-type]
     check(found)
 
 

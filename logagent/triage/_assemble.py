@@ -252,7 +252,8 @@ def _timeline(findings: Findings, onset: Onset | None, changes: Sequence[ChangeE
         return None
     marks = [TimelineEvent(at=c.at, kind="change", label=c.label, evidence=c.evidence) for c in changes]
     if onset is not None:
-        marks.append(TimelineEvent(at=onset.started_at, kind="onset", label="onset", evidence=onset.evidence))
+        if onset.earliest:  # the edge of what was looked at is no beginning
+            marks.append(TimelineEvent(at=onset.started_at, kind="onset", label="onset", evidence=onset.evidence))
         if onset.ended_at:
             marks.append(TimelineEvent(at=onset.ended_at, kind="recovery", label="recovery"))
     line.events = sorted(marks, key=lambda mark: mark.at)

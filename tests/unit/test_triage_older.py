@@ -88,6 +88,8 @@ def test_an_outage_older_than_the_logs_is_no_quiet_and_its_beginning_is_unknown(
     onset = found.diagnosis.onset
     assert onset is not None
     assert (onset.certainty, onset.earliest) == ("before_window", None)
+    assert found.diagnosis.timeline is not None
+    assert "onset" not in {one.kind for one in found.diagnosis.timeline.events}
     assert "where the lookback begins, and when the window opens (12:50:00)" in text(found)
     check(found)
 

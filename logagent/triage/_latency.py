@@ -1,10 +1,11 @@
 """Slow calls in figures, where they are what the leading suspect is suspected for."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from logagent.analysis.directions import WayFigure
 from logagent.analysis.facts import Fact, Suspect
-from logagent.analysis.figures import number
+from logagent.analysis.figures import flag, number
 from logagent.times import delay
 from logagent.triage._findings import Findings
 from logagent.triage._hypotheses import Words
@@ -25,6 +26,15 @@ class Slowness:
     now: float
     before: float | None
     row: str
+    every: tuple[str, ...] = ()
+    """All services that are slow, where that is nearly everybody."""
+    paired: bool = False
+    """Whether nothing tells which of the two is the slow one."""
+
+    @property
+    def told(self) -> Literal["lead", "pair", "everywhere"]:
+        """What the calls tell: whom to look at first, between which two it is, or that all are slow."""
+        return "everywhere" if self.every else "pair" if self.paired else "lead"
 
     @property
     def name(self) -> str:
@@ -64,4 +74,6 @@ def _of_way(fact: Fact, way: WayFigure, row: str) -> Slowness:
     calling = way.a == fact.service
     other = "" if way.a == way.b else way.b if calling else way.a
     times = (way.slow, way.calls, way.now, way.before)
-    return Slowness(fact.service, other, calling, *times, row)
+    every = fact.figures.get("everywhere")
+    named = tuple(map(str, every)) if isinstance(every, list) else ()
+    return Slowness(fact.service, other, calling, *times, row, every=named, paired=flag(fact, "pair"))

@@ -12,6 +12,7 @@ from logagent.report import render
 from logagent.triage import render_digest
 from tests.acceptance.scene import Ran, check, line, run, settings, write
 from tests.unit.scenarios import T0
+from tests.unit.test_signals_blame import Delay, rooms
 from tests.unit.test_signals_directions import talks
 
 SINCE, UNTIL = "2026-11-30T12:00:00Z", "2026-11-30T12:10:00Z"
@@ -122,3 +123,18 @@ def test_empty_stretches_of_the_timeline_are_counted(tmp_path: Path) -> None:
     assert time is not None
     assert re.search(r"\((?:5\d|4\d) empty\)", time[0])
     assert "....." not in time[0]
+
+
+def told(folder: Path, delay: Delay) -> Ran:
+    """Requests over five services with a delay from the middle on."""
+    lines = list(records(rooms(delay)))
+    lines.sort(key=lambda one: str(one["@timestamp"]))
+    ran = run(settings(folder), files=(write(folder, lines),), since=SINCE, until="2026-11-30T12:31:00Z")
+    check(ran)
+    return ran
+
+
+def test_slow_everywhere_names_all_and_accuses_nobody(tmp_path: Path) -> None:
+    found = told(tmp_path, lambda _a, _b, _rng: 0.5).diagnosis
+    assert found.outcome == "inconclusive"
+    assert found.summary.headline.startswith("slow everywhere (bar, cellar, desk, room, spa), a shared cause: ")

@@ -12,6 +12,7 @@ _MOST = 2 / 3
 """Share of the steps without the first suspect that are slow too: then it is no trouble of its own."""
 _OTHERS = 2
 """Such steps, at least."""
+_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class View:
     """The first of the order, where the direction of the delay tells it from the only one that fits as well."""
     everywhere: list[str]
     """All that are slow, where that is nearly everybody; else empty."""
+    pair: bool
+    """Whether all that is slow lies between two services, and nothing tells one from the other."""
 
     @property
     def told(self) -> bool:
@@ -40,6 +43,8 @@ class View:
         """The mechanism, which no line states, of a known sender; what else a reader must know of the blame."""
         if self.everywhere:
             return {"everywhere": self.everywhere}
+        if self.pair:
+            return {"pair": True}
         sure = self.sender is not None and self.sender.sure and service == self.sender.service
         return {"inferred": _NETWORK} if sure else {}
 
@@ -56,20 +61,30 @@ class View:
             return self._calls(service)
         if self.sender:
             return f"{self._calls(service)}; {self.sender.text}{own_text(self.table, self.order[:2])}"
-        return f"{self._calls(service)}; not to be told from {', '.join(self.tied)}" if self.tied else self._calls(lead)
+        if not self.tied:
+            return self._calls(lead)
+        rest = ": nothing else of either is slow" if self.pair else ""
+        return f"{self._calls(lead)}; not to be told from {', '.join(self.tied)}{rest}"
 
     def _calls(self, service: str) -> str:
         return calls_text(self.table, self.blame, service)
 
 
 def view(window: Window, blame: SlowEdges, table: Table) -> View:
-    """The suspects of slow edges in order; where the direction of the delay tells the sender, it is the first."""
+    """The suspects of slow edges in order; where the direction of the delay tells the sender, it is the first.
+
+    Where all that is slow lies between two services, that one of them has more other calls that are fast tells nothing:
+    only the direction does.
+    """
     order = blame.order()
-    tied = blame.tied(order)
+    alone = len(order) == _PAIR and all(a != b for a, b in blame.slow_edges)
+    tied = order[1:] if alone else blame.tied(order)
     way = sender(table, order[0], tied[0]) if len(tied) == 1 else None
     if way is not None:
         order.sort(key=lambda service: service != way.service)
-    return View(window, blame, table, order, tied, way, _everywhere(blame, order[0]))
+    every = _everywhere(blame, order[0])
+    pair = alone and not every and not (way is not None and way.sure)
+    return View(window, blame, table, order, tied, way, every, pair)
 
 
 def _everywhere(blame: SlowEdges, lead: str) -> list[str]:

@@ -84,3 +84,30 @@ def test_one_slow_service_is_still_the_cause(slow: str, delay: Delay) -> None:
 
 def test_nothing_slow_is_no_anomaly() -> None:
     assert ask(lambda _a, _b, _rng: 0.0).conclusion.verdict == "no_anomaly"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "share"),
+    [
+        (BAR, ROOM, 1.0),
+        (BAR, ROOM, 0.65),
+        (BAR, ROOM, 0.8),
+        (BAR, "spa", 1.0),
+        (DESK, BAR, 1.0),
+        (ROOM, BAR, 1.0),
+        (ROOM, CELLAR, 1.0),
+    ],
+)
+def test_one_way_between_two_services_is_named_and_neither_of_them_claimed(a: str, b: str, share: float) -> None:
+    found = ask(lambda x, y, rng: 1.0 if (x, y) == (a, b) and rng.random() < share else 0.0)
+    assert found.conclusion.verdict == "inconclusive"
+    assert {one.service for one in found.conclusion.ranking[:2]} == {a, b}
+    assert f"{a} -> {b}: now " in lead(found).text
+    assert lead(found).figures["pair"] is True
+
+
+def test_the_callee_of_several_slow_callers_is_told_from_each_of_them() -> None:
+    found = ask(lambda a, b, _: 1.0 if a != b == BAR else 0.0)
+    assert found.conclusion.verdict == "cause"
+    assert found.conclusion.ranking[0].service == BAR
+    assert "pair" not in lead(found).figures

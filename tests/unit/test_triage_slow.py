@@ -138,3 +138,10 @@ def test_slow_everywhere_names_all_and_accuses_nobody(tmp_path: Path) -> None:
     found = told(tmp_path, lambda _a, _b, _rng: 0.5).diagnosis
     assert found.outcome == "inconclusive"
     assert found.summary.headline.startswith("slow everywhere (bar, cellar, desk, room, spa), a shared cause: ")
+
+
+def test_a_pair_is_named_and_neither_is_likely(tmp_path: Path) -> None:
+    found = told(tmp_path, lambda a, b, _: float((a, b) == ("bar", "room"))).diagnosis
+    assert found.outcome == "inconclusive"
+    assert found.summary.headline.startswith("bar -> room: 120 of 120 calls ")
+    assert found.summary.headline.endswith("; not to be told which of the two")

@@ -21,7 +21,7 @@ from logagent.analysis.gaps import (
     gaps,
 )
 from logagent.analysis.limits import ALPHA, MIN_SIDE, REACHABLE, RISE
-from logagent.analysis.statistics import Step, fisher_greater, least_p, scan_step
+from logagent.analysis.statistics import fisher_greater, least_p, scan_step
 from logagent.analysis.study import Study
 from logagent.analysis.suspicion import View, view
 from logagent.analysis.window import Window
@@ -37,6 +37,10 @@ _PEER_HITS = 5
 _PEER_P = 1e-4
 _FAINT = 20
 """Times the significance up to which a change still ranks a service."""
+_SOME, _SOME_P, _SOME_SIDE = 0.15, 1e-3, 10
+"""A part of the calls slow: least rise of the share (of requests, and of an edge's gaps), significance, requests."""
+_SOME_WEIGHT = 0.4
+"""Such a rise is a signal, and nothing is claimed on it."""
 _SUSPECTS, _PEERS = 4, 3
 _EXPLAINED = 0.34
 """What is left of a fact where the direction of the delay tells that another service sends late."""
@@ -52,6 +56,17 @@ class _Slowing:
     after: float
     n: tuple[int, int]
 
+    @property
+    def large(self) -> bool:
+        """Whether most requests are slow since, and few were before."""
+        enough = self.after - self.before >= RISE and self.after >= AFTER
+        return enough and self.p <= _FAINT * ALPHA and min(self.n) >= MIN_SIDE
+
+    @property
+    def some(self) -> bool:
+        """Whether a part of the requests became slow, for certain."""
+        return self.after - self.before >= _SOME and self.p <= _SOME_P and min(self.n) >= _SOME_SIDE
+
 
 def slow_services(study: Study) -> list[Fact]:
     """Services that explain the slow gaps: with a change in time (`slow`) or only against their peers (`slow_peer`)."""
@@ -60,10 +75,11 @@ def slow_services(study: Study) -> list[Fact]:
         return []
     every, floor = gaps(window)
     depth = depth_of(window)
-    slowings = _slowings(study, every)
-    found = _explain(window, every, slowings, depth) if slowings else []
+    steps = _slowings(study, every)
+    found = _explain(window, every, {name: one for name, one in steps.items() if one.large}, depth)
     if not any(fact.kind == "slow" or "everywhere" in fact.figures for fact in found):
-        found = _peers(window, every, floor, depth) or found
+        some = [] if found else _some(window, every, steps, depth)
+        found = _peers(window, every, floor, depth) or found or some
     return found
 
 
@@ -82,24 +98,35 @@ def _slowings(study: Study, every: Sequence[Gap]) -> dict[str, _Slowing]:
     found = {}
     for service, rows in tests.items():
         step = scan_step([int(slow) for _, slow in rows], study.near([time for time, _ in rows]))
-        if step is not None and _slows(step, step.p * len(tests)):
+        if step is not None and step.after > step.before:
             onset = (rows[step.k - 1][0], rows[step.k][0])
             n = (step.n_before, step.n_after)
             found[service] = _Slowing(min(1.0, step.p * len(tests)), onset, step.before, step.after, n)
     return found
 
 
-def _slows(step: Step, p: float) -> bool:
-    large = step.after - step.before >= RISE and step.after >= AFTER
-    return large and p <= _FAINT * ALPHA and min(step.n_before, step.n_after) >= MIN_SIDE
+def _some(window: Window, every: list[Gap], slowings: Mapping[str, _Slowing], depth: Mapping[str, int]) -> list[Fact]:
+    """Hints where a part of the requests became slow: too few for a cause, too many for an all-clear."""
+    found = _explain(window, every, {name: one for name, one in slowings.items() if one.some}, depth, least=_SOME)
+    for fact in found:
+        fact.kind = "slow_hint"
+        fact.weight *= _SOME_WEIGHT
+    return found
 
 
 def _explain(
-    window: Window, every: list[Gap], slowings: Mapping[str, _Slowing], depth: Mapping[str, int]
+    window: Window,
+    every: list[Gap],
+    slowings: Mapping[str, _Slowing],
+    depth: Mapping[str, int],
+    least: float = NEWLY,
 ) -> list[Fact]:
+    """The services behind the edges whose slow share rose by `least` with the surest change."""
+    if not slowings:
+        return []
     best = min(slowings.values(), key=lambda s: (s.p, s.onset, s.before, s.after, s.n))
     table = edge_table(every, best.onset[1])
-    slow_edges = {edge for edge, row in table.items() if _newly_slow(row)}
+    slow_edges = {edge for edge, row in table.items() if _rise(row) >= least}
     if not slow_edges:
         return []
     blame = SlowEdges(every, table, slow_edges, depth, fit_of(table, slow_edges))
@@ -108,10 +135,11 @@ def _explain(
     return [fact for fact in facts if fact is not None]
 
 
-def _newly_slow(row: EdgeGaps) -> bool:
+def _rise(row: EdgeGaps) -> float:
+    """Rise of the slow share of an edge; 0 where there are few gaps."""
     if row.after < EDGE_MIN:
-        return False
-    return row.slow / row.after - (row.slow_before / row.before if row.before else 0.0) >= NEWLY
+        return 0.0
+    return row.slow / row.after - (row.slow_before / row.before if row.before else 0.0)
 
 
 def _slow_fact(seen: View, service: str, slowing: _Slowing | None) -> Fact | None:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from logagent.analysis.directions import WayFigure
 from logagent.analysis.facts import Event, Fact
 from logagent.analysis.survey import Survey, survey
 from tests.unit.scenarios import INFO, catalogue, line, sort
@@ -111,3 +112,42 @@ def test_the_callee_of_several_slow_callers_is_told_from_each_of_them() -> None:
     assert found.conclusion.verdict == "cause"
     assert found.conclusion.ranking[0].service == BAR
     assert "pair" not in lead(found).figures
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("share", [0.3, 0.5])
+def test_a_part_of_the_calls_that_became_slow_is_a_signal_and_no_cause(share: float, seed: int) -> None:
+    found = ask(lambda a, b, rng: float((a, b) == (BAR, ROOM) and rng.random() < share), seed)
+    assert found.conclusion.verdict == "inconclusive"
+    assert lead(found).kind.startswith("slow_")
+    assert f"{BAR} -> {ROOM}: now " in lead(found).text
+    assert found.conclusion.onset is not None
+
+
+def test_work_that_is_slow_at_times_is_a_signal() -> None:
+    found = ask(lambda a, b, rng: float(a == b == ROOM and rng.random() < 0.5))
+    assert found.conclusion.verdict == "inconclusive"
+    assert found.conclusion.ranking[0].service == ROOM
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@pytest.mark.parametrize("share", [0.005, 0.02])
+def test_outliers_are_no_anomaly(share: float, seed: int) -> None:
+    rng = random.Random(seed)
+    events = rooms(lambda _a, _b, _rng: 0.0, seed)
+    shift: dict[str, float] = {}
+    for event in events:
+        shift[event.trace or ""] = shift.get(event.trace or "", 0.0) + (1.5 * (rng.random() < share))
+        event.time += shift[event.trace or ""]
+    assert survey(sort(events), catalogue()).conclusion.verdict == "no_anomaly"
+
+
+def test_the_time_of_the_slow_calls_is_told_where_most_are_fast() -> None:
+    found = ask(lambda a, b, rng: float(a == BAR and b != BAR and rng.random() < 0.35))
+    assert found.conclusion.verdict == "cause"
+    assert found.conclusion.ranking[0].service == BAR
+    way = lead(found).figures["way"]
+    assert isinstance(way, WayFigure)
+    assert way.slow < way.calls / 2
+    assert way.now == pytest.approx(1.0, abs=0.02)
+    assert f"now {way.slow} of {way.calls} slow, p50 1.00 s | before 0 of " in lead(found).text

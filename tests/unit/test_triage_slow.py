@@ -145,3 +145,9 @@ def test_a_pair_is_named_and_neither_is_likely(tmp_path: Path) -> None:
     assert found.outcome == "inconclusive"
     assert found.summary.headline.startswith("bar -> room: 120 of 120 calls ")
     assert found.summary.headline.endswith("; not to be told which of the two")
+
+
+def test_a_third_of_the_calls_slow_is_no_all_clear(tmp_path: Path) -> None:
+    ran = told(tmp_path, lambda a, b, rng: float((a, b) == ("bar", "room") and rng.random() < 0.3))
+    assert ran.diagnosis.outcome == "inconclusive"
+    assert next(one for one in ran.diagnosis.checks if one.name == "latency").result == "signal"

@@ -110,7 +110,7 @@ def _slow(table: Table, edge: Edge) -> int:
 def _way(edge: Edge, row: EdgeGaps) -> str:
     name = f"{edge[0]} -> {edge[1]}" if edge[0] != edge[1] else f"inside {edge[0]}"
     before = f" | before {row.slow_before} of {row.before}, p50 {_median(row.earlier)}" if row.before else ""
-    return f"{name}: now {row.slow} of {row.after} slow, p50 {_median(row.later)}{before}"
+    return f"{name}: now {row.slow} of {row.after} slow, p50 {_median(row.late or row.later)}{before}"
 
 
 def _median(seconds: Sequence[float]) -> str:
@@ -140,7 +140,10 @@ def figures_of(window: Window, rows: Sequence[Gap], blame: SlowEdges, service: s
 
 @dataclass(frozen=True, slots=True)
 class WayFigure:
-    """The slow calls from `a` to `b` (the same for work inside a service) in numbers; times in seconds."""
+    """The slow calls from `a` to `b` (the same for work inside a service) in numbers; times in seconds.
+
+    `now` is the median of the slow ones, `before` of all before the onset.
+    """
 
     a: str
     b: str
@@ -152,4 +155,4 @@ class WayFigure:
 
 def _figure(edge: Edge, row: EdgeGaps) -> WayFigure:
     before = quantile(row.earlier, 0.5) if row.earlier else None
-    return WayFigure(*edge, row.slow, row.after, quantile(row.later, 0.5), before)
+    return WayFigure(*edge, row.slow, row.after, quantile(row.late or row.later, 0.5), before)

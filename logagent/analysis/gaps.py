@@ -49,6 +49,8 @@ class EdgeGaps:
     earlier: list[float] = field(default_factory=list)
     slow: int = 0
     later: list[float] = field(default_factory=list)
+    late: list[float] = field(default_factory=list)
+    """Those of `later` that are slow."""
 
     @property
     def before(self) -> int:
@@ -119,6 +121,8 @@ def edge_table(every: Iterable[Gap], onset: float | None) -> dict[Edge, EdgeGaps
         if onset is None or gap.time >= onset:
             row.slow += gap.slow
             row.later.append(gap.seconds)
+            if gap.slow:
+                row.late.append(gap.seconds)
         else:
             row.slow_before += gap.slow
             row.earlier.append(gap.seconds)

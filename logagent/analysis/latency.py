@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from logagent.analysis.directions import Sender, Table, calls_text, figures_of, own_text, sender
+from logagent.analysis.directions import figures_of
 from logagent.analysis.facts import Fact
 from logagent.analysis.gaps import (
     EDGE_MIN,
@@ -21,8 +21,9 @@ from logagent.analysis.gaps import (
     gaps,
 )
 from logagent.analysis.limits import ALPHA, MIN_SIDE, REACHABLE, RISE
-from logagent.analysis.statistics import Step, fisher_greater, least_p, scan_step
+from logagent.analysis.statistics import fisher_greater, least_p, scan_step
 from logagent.analysis.study import Study
+from logagent.analysis.suspicion import View, view
 from logagent.analysis.window import Window
 
 NEWLY = 0.25
@@ -36,8 +37,11 @@ _PEER_HITS = 5
 _PEER_P = 1e-4
 _FAINT = 20
 """Times the significance up to which a change still ranks a service."""
+_SOME, _SOME_P, _SOME_SIDE = 0.15, 1e-3, 10
+"""A part of the calls slow: least rise of the share (of requests, and of an edge's gaps), significance, requests."""
+_SOME_WEIGHT = 0.4
+"""Such a rise is a signal, and nothing is claimed on it."""
 _SUSPECTS, _PEERS = 4, 3
-_NETWORK = "network.latency"
 _EXPLAINED = 0.34
 """What is left of a fact where the direction of the delay tells that another service sends late."""
 
@@ -52,6 +56,17 @@ class _Slowing:
     after: float
     n: tuple[int, int]
 
+    @property
+    def large(self) -> bool:
+        """Whether most requests are slow since, and few were before."""
+        enough = self.after - self.before >= RISE and self.after >= AFTER
+        return enough and self.p <= _FAINT * ALPHA and min(self.n) >= MIN_SIDE
+
+    @property
+    def some(self) -> bool:
+        """Whether a part of the requests became slow, for certain."""
+        return self.after - self.before >= _SOME and self.p <= _SOME_P and min(self.n) >= _SOME_SIDE
+
 
 def slow_services(study: Study) -> list[Fact]:
     """Services that explain the slow gaps: with a change in time (`slow`) or only against their peers (`slow_peer`)."""
@@ -60,10 +75,11 @@ def slow_services(study: Study) -> list[Fact]:
         return []
     every, floor = gaps(window)
     depth = depth_of(window)
-    slowings = _slowings(study, every)
-    found = _explain(window, every, slowings, depth) if slowings else []
-    if not any(fact.kind == "slow" for fact in found):
-        found = _peers(window, every, floor, depth) or found
+    steps = _slowings(study, every)
+    found = _explain(window, every, {name: one for name, one in steps.items() if one.large}, depth)
+    if not any(fact.kind == "slow" or "everywhere" in fact.figures for fact in found):
+        some = [] if found else _some(window, every, steps, depth)
+        found = _peers(window, every, floor, depth) or found or some
     return found
 
 
@@ -82,88 +98,53 @@ def _slowings(study: Study, every: Sequence[Gap]) -> dict[str, _Slowing]:
     found = {}
     for service, rows in tests.items():
         step = scan_step([int(slow) for _, slow in rows], study.near([time for time, _ in rows]))
-        if step is not None and _slows(step, step.p * len(tests)):
+        if step is not None and step.after > step.before:
             onset = (rows[step.k - 1][0], rows[step.k][0])
             n = (step.n_before, step.n_after)
             found[service] = _Slowing(min(1.0, step.p * len(tests)), onset, step.before, step.after, n)
     return found
 
 
-def _slows(step: Step, p: float) -> bool:
-    large = step.after - step.before >= RISE and step.after >= AFTER
-    return large and p <= _FAINT * ALPHA and min(step.n_before, step.n_after) >= MIN_SIDE
+def _some(window: Window, every: list[Gap], slowings: Mapping[str, _Slowing], depth: Mapping[str, int]) -> list[Fact]:
+    """Hints where a part of the requests became slow: too few for a cause, too many for an all-clear."""
+    found = _explain(window, every, {name: one for name, one in slowings.items() if one.some}, depth, least=_SOME)
+    for fact in found:
+        fact.kind = "slow_hint"
+        fact.weight *= _SOME_WEIGHT
+    return found
 
 
 def _explain(
-    window: Window, every: list[Gap], slowings: Mapping[str, _Slowing], depth: Mapping[str, int]
+    window: Window,
+    every: list[Gap],
+    slowings: Mapping[str, _Slowing],
+    depth: Mapping[str, int],
+    least: float = NEWLY,
 ) -> list[Fact]:
+    """The services behind the edges whose slow share rose by `least` with the surest change."""
+    if not slowings:
+        return []
     best = min(slowings.values(), key=lambda s: (s.p, s.onset, s.before, s.after, s.n))
     table = edge_table(every, best.onset[1])
-    slow_edges = {edge for edge, row in table.items() if _newly_slow(row)}
+    slow_edges = {edge for edge, row in table.items() if _rise(row) >= least}
     if not slow_edges:
         return []
     blame = SlowEdges(every, table, slow_edges, depth, fit_of(table, slow_edges))
-    view = _view(window, blame, table)
-    facts = (_slow_fact(view, service, slowings.get(service)) for service in view.order[:_SUSPECTS])
+    seen = view(window, blame, table)
+    facts = (_slow_fact(seen, service, slowings.get(service)) for service in seen.order[:_SUSPECTS])
     return [fact for fact in facts if fact is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
-    """Who is suspected of the slow edges, best first. `table`: the calls since the onset and before it."""
-
-    window: Window
-    blame: SlowEdges
-    table: Table
-    order: list[str]
-    tied: list[str]
-    """Fit as well as the first."""
-    sender: Sender | None
-    """The first of the order, where the direction of the delay tells it from the only one that fits as well."""
-
-    @property
-    def told(self) -> bool:
-        """Whether the first is told from the others for certain."""
-        return self.sender.sure if self.sender else not self.tied
-
-    def inferred(self, service: str) -> dict[str, object]:
-        """The mechanism, which no line states, of a service that is known to send late."""
-        sure = self.sender is not None and self.sender.sure and service == self.sender.service
-        return {"inferred": _NETWORK} if sure else {}
-
-    def text(self, service: str) -> str:
-        """The slow calls of a service, and for the first what tells it from the next, or that nothing does."""
-        lead = self.order[0]
-        own = [edge for edge in self.blame.slow_edges if service in edge]
-        if service != lead and all(lead in edge for edge in own):
-            slow, every = sum(self.blame.table[e].slow for e in own), sum(self.blame.table[e].after for e in own)
-            return f"{service} is slow in its calls with {lead} only, {slow} of {every}"
-        text = calls_text(self.table, self.blame, service)
-        if service != lead:
-            return text
-        if self.sender:
-            return f"{text}; {self.sender.text}{own_text(self.table, self.order[:2])}"
-        return f"{text}; not to be told from {', '.join(self.tied)}" if self.tied else text
-
-
-def _view(window: Window, blame: SlowEdges, table: Table) -> _View:
-    order = blame.order()
-    tied = blame.tied(order)
-    way = sender(table, order[0], tied[0]) if len(tied) == 1 else None
-    if way is not None:
-        order.sort(key=lambda service: service != way.service)
-    return _View(window, blame, table, order, tied, way)
-
-
-def _newly_slow(row: EdgeGaps) -> bool:
+def _rise(row: EdgeGaps) -> float:
+    """Rise of the slow share of an edge; 0 where there are few gaps."""
     if row.after < EDGE_MIN:
-        return False
-    return row.slow / row.after - (row.slow_before / row.before if row.before else 0.0) >= NEWLY
+        return 0.0
+    return row.slow / row.after - (row.slow_before / row.before if row.before else 0.0)
 
 
-def _slow_fact(view: _View, service: str, slowing: _Slowing | None) -> Fact | None:
+def _slow_fact(seen: View, service: str, slowing: _Slowing | None) -> Fact | None:
     """One service against the slow edges; only the first of the order, told and with a change, is `slow`."""
-    blame = view.blame
+    blame = seen.blame
     rows = [
         gap
         for gap in blame.every
@@ -174,11 +155,11 @@ def _slow_fact(view: _View, service: str, slowing: _Slowing | None) -> Fact | No
     ]
     if not rows:
         return None
-    lead = service == view.order[0]
+    lead = service == seen.order[0]
     covered = cover({edge: blame.table[edge] for edge in blame.slow_edges}, service)
     sure = slowing is not None and slowing.p <= ALPHA
-    claim = sure and lead and view.told and covered >= COVER
-    share = blame.fit[service] / blame.fit[view.order[0]]
+    claim = sure and lead and seen.told and covered >= COVER
+    share = blame.fit[service] / blame.fit[seen.order[0]]
     change = (
         f"{slowing.after:.0%} of {slowing.n[1]} requests of {service} have a slow step, {slowing.before:.0%} of "
         f"{slowing.n[0]} before; "
@@ -189,11 +170,11 @@ def _slow_fact(view: _View, service: str, slowing: _Slowing | None) -> Fact | No
         "slow" if claim else "slow_hint",
         service,
         slowing.p if slowing else 1.0,
-        f"latency: {change}{view.text(service)}",
+        f"latency: {change}{seen.text(service)}",
         slowing.onset if slowing else None,
         units=frozenset(gap.trace for gap in rows),
-        weight=1.0 if claim else 2.2 * share if lead or (view.tied and not view.sender) else share,
-        figures=figures_of(view.window, rows, blame, service, view.table) | view.inferred(service),
+        weight=1.0 if claim else 2.2 * share if lead or (seen.tied and not seen.sender) else share,
+        figures=figures_of(seen.window, rows, blame, service, seen.table) | seen.figures(service),
     )
 
 
@@ -207,8 +188,8 @@ def _peers(window: Window, every: list[Gap], floor: float, depth: Mapping[str, i
         return []
     blame = SlowEdges(every, cross, slow_edges, depth, fit_of(cross, slow_edges))
     since = _since(_calls(blame, blame.order()[0]))
-    view = _view(window, blame, edge_table(every, since[1] if since else None))
-    facts = (_peer_fact(view, service, (floor, len(window.services))) for service in view.order[:_PEERS])
+    seen = view(window, blame, edge_table(every, since[1] if since else None))
+    facts = (_peer_fact(seen, service, (floor, len(window.services))) for service in seen.order[:_PEERS])
     return [fact for fact in facts if fact is not None]
 
 
@@ -219,10 +200,10 @@ def _calls(blame: SlowEdges, service: str) -> list[Gap]:
     )
 
 
-def _peer_fact(view: _View, service: str, scale: tuple[float, int]) -> Fact | None:
+def _peer_fact(seen: View, service: str, scale: tuple[float, int]) -> Fact | None:
     """One service against the calls between the others; `scale` is (floor in seconds, number of services)."""
     floor, services = scale
-    blame, order = view.blame, view.order
+    blame, order = seen.blame, seen.order
     rows = _calls(blame, service)
     hits = [gap for gap in rows if gap.slow]
     other = [gap for gap in blame.every if gap.edge[0] != gap.edge[1] and service not in gap.edge]
@@ -232,9 +213,9 @@ def _peer_fact(view: _View, service: str, scale: tuple[float, int]) -> Fact | No
         return None
     lead = service == order[0]
     since = _since(rows)
-    calls = {edge: row for edge, row in view.table.items() if edge[0] != edge[1]}
-    claim = since is not None and lead and view.told and cover(calls, service) >= COVER
-    text = f"latency: {view.text(service)}; calls of others at or above {floor:.2f} s: {slow_others} of {len(other)}"
+    calls = {edge: row for edge, row in seen.table.items() if edge[0] != edge[1]}
+    claim = since is not None and lead and seen.told and cover(calls, service) >= COVER
+    text = f"latency: {seen.text(service)}; calls of others at or above {floor:.2f} s: {slow_others} of {len(other)}"
     share = blame.fit[service] / blame.fit[order[0]] * 0.9
     return Fact(
         "slow" if claim else "slow_peer",
@@ -243,8 +224,8 @@ def _peer_fact(view: _View, service: str, scale: tuple[float, int]) -> Fact | No
         text,
         since,
         units=frozenset(gap.trace for gap in hits),
-        weight=1.0 if lead else share * _EXPLAINED if view.sender else share,
-        figures=figures_of(view.window, hits, blame, service, view.table) | view.inferred(service),
+        weight=1.0 if lead else share * _EXPLAINED if seen.sender else share,
+        figures=figures_of(seen.window, hits, blame, service, seen.table) | seen.figures(service),
     )
 
 

@@ -142,6 +142,7 @@ def _slow(measures: dict[str, ImpactMeasure], style: Style) -> Cited | None:
     values = {"name": clean(latency.field or ""), "now": delay(latency.value), "before": delay(latency.baseline or 0)}
     if calls is not None and calls.value is not None:
         values |= {"slow": number(calls.value), "calls": _whole(calls)}
+        values["seen"] = style.say("impact.sampled") if calls.approximate else ""
     return style.say(f"impact.{key}", **values), latency.evidence
 
 

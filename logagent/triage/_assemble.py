@@ -226,7 +226,8 @@ def _slow_calls(findings: Findings, story: Story) -> dict[str, ImpactMeasure]:
     before = round(slow.before, 6) if slow.before is not None else None
     out = {"latency": ImpactMeasure(value=round(slow.now, 6), baseline=before, unit="s", field=slow.name, evidence=row)}
     if slow.calls:
-        out["slow_calls"] = ImpactMeasure(value=slow.slow, unit=f"of {slow.calls} calls", evidence=row)
+        unit = f"of {slow.calls} sampled calls" if slow.sampled else f"of {slow.calls} calls"
+        out["slow_calls"] = ImpactMeasure(value=slow.slow, unit=unit, approximate=slow.sampled, evidence=row)
     return out
 
 

@@ -1,10 +1,11 @@
 """Slow calls in figures, where they are what the leading suspect is suspected for."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from logagent.analysis.directions import WayFigure
 from logagent.analysis.facts import Fact, Suspect
-from logagent.analysis.figures import number
+from logagent.analysis.figures import flag, number
 from logagent.times import delay
 from logagent.triage._findings import Findings
 from logagent.triage._hypotheses import Words
@@ -25,6 +26,17 @@ class Slowness:
     now: float
     before: float | None
     row: str
+    every: tuple[str, ...] = ()
+    """All services that are slow, where that is nearly everybody."""
+    sampled: bool = False
+    """Whether these are calls of the requests looked at, not all."""
+    paired: bool = False
+    """Whether nothing tells which of the two is the slow one."""
+
+    @property
+    def told(self) -> Literal["lead", "pair", "everywhere"]:
+        """What the calls tell: whom to look at first, between which two it is, or that all are slow."""
+        return "everywhere" if self.every else "pair" if self.paired else "lead"
 
     @property
     def name(self) -> str:
@@ -36,7 +48,14 @@ class Slowness:
         """`14 of 14 calls to login are slow: 1.01 s, 3 ms before`."""
         key = ("slow_calls" if self.calls else "slow_lines") + ("" if self.before is not None else "_only")
         way = words.say("impact.to" if self.calling else "impact.from", other=self.other) if self.other else ""
-        values = {"slow": f"{self.slow:,}", "calls": f"{self.calls:,}", "way": way, "now": delay(self.now)}
+        seen = words.say("impact.sampled") if self.sampled else ""
+        values = {
+            "slow": f"{self.slow:,}",
+            "calls": f"{self.calls:,}",
+            "seen": seen,
+            "way": way,
+            "now": delay(self.now),
+        }
         return words.say(f"impact.{key}", before=delay(self.before or 0.0), **values)
 
 
@@ -46,7 +65,7 @@ def slowness(findings: Findings, suspect: Suspect | None) -> Slowness | None:
     if fact is None or not fact.kind.startswith("slow"):
         return None
     if isinstance(way := fact.figures.get("way"), WayFigure):
-        return _of_way(fact, way, findings.row_of(fact))
+        return _of_way(fact, way, findings)
     shift, calls = fact.kind == "slow_shift", round(number(fact, "n"))
     return Slowness(
         service=fact.service,
@@ -57,11 +76,15 @@ def slowness(findings: Findings, suspect: Suspect | None) -> Slowness | None:
         now=number(fact, "after") / 1000 if shift else number(fact, "p50"),
         before=number(fact, "before") / 1000 if shift else None,
         row=findings.row_of(fact),
+        sampled=not findings.material.complete,
     )
 
 
-def _of_way(fact: Fact, way: WayFigure, row: str) -> Slowness:
+def _of_way(fact: Fact, way: WayFigure, findings: Findings) -> Slowness:
     calling = way.a == fact.service
     other = "" if way.a == way.b else way.b if calling else way.a
     times = (way.slow, way.calls, way.now, way.before)
-    return Slowness(fact.service, other, calling, *times, row)
+    every = fact.figures.get("everywhere")
+    named = tuple(map(str, every)) if isinstance(every, list) else ()
+    row, sampled = findings.row_of(fact), not findings.material.complete
+    return Slowness(fact.service, other, calling, *times, row, named, sampled, paired=flag(fact, "pair"))

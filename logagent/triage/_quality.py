@@ -8,6 +8,7 @@ from logagent.fields import ECS, Role
 from logagent.logs import iso
 from logagent.triage._findings import Findings
 from logagent.triage._hypotheses import Words
+from logagent.triage._latency import slowness
 from logagent.triage._statements import Clean
 
 _FIELD_NOTE = re.compile(r"[a-z_]+: .+ \(\d+%\)")
@@ -66,10 +67,14 @@ def _caveats(findings: Findings, words: Words, clean: Clean) -> list[Caveat]:
     notes = [note for note in description.notes if not _FIELD_NOTE.fullmatch(note) and not note.startswith("LA")]
     told = [Caveat(code="source", severity="warning", text=clean(note)) for note in notes]
     severe: dict[str, Literal["warning"]] = {"suspicious": "warning", "unparsed": "warning", "future": "warning"}
+    ranking = findings.conclusion.ranking
+    texts = {"sampled": "sampled_calls"} if slowness(findings, ranking[0] if ranking else None) is not None else {}
     if _many_left_out(findings):
         severe["untimed"] = "warning"
     return told + [
-        Caveat(code=code, severity=severe.get(code, "info"), text=words.say(f"caveat.{code}", **values))
+        Caveat(
+            code=code, severity=severe.get(code, "info"), text=words.say(f"caveat.{texts.get(code, code)}", **values)
+        )
         for code, holds, values in found
         if holds
     ]

@@ -112,10 +112,12 @@ def _headline(findings: Findings, words: Words, outcome: OutcomeName, suspect: S
         )
     if suspect is None:
         return words.say("headline.inconclusive", impact=impact)
-    slow = "slow" if slowness(findings, suspect) is not None else ""
+    slow = slowness(findings, suspect)
     if outcome == "inconclusive":
-        return words.say(f"headline.{slow or 'inconclusive'}_lead", impact=impact, suspect=suspect.service)
-    if slow and mechanism_of(findings, suspect) not in findings.analysis.window.catalogue.entries:
+        key = "inconclusive_lead" if slow is None else f"slow_{slow.told}"
+        values = {"pair": slow.name, "every": ", ".join(slow.every)} if slow is not None else {}
+        return words.say(f"headline.{key}", impact=impact, suspect=suspect.service, **values)
+    if slow is not None and mechanism_of(findings, suspect) not in findings.analysis.window.catalogue.entries:
         return words.say("headline.slow", impact=impact, suspect=suspect.service)
     return _cause(findings, words, outcome, suspect, impact)
 

@@ -12,6 +12,7 @@ from logagent.report import render
 from logagent.triage import render_digest
 from tests.acceptance.scene import Ran, check, line, run, settings, write
 from tests.unit.scenarios import T0
+from tests.unit.test_signals_blame import BAR, Delay, rooms
 from tests.unit.test_signals_directions import talks
 
 SINCE, UNTIL = "2026-11-30T12:00:00Z", "2026-11-30T12:10:00Z"
@@ -122,3 +123,43 @@ def test_empty_stretches_of_the_timeline_are_counted(tmp_path: Path) -> None:
     assert time is not None
     assert re.search(r"\((?:5\d|4\d) empty\)", time[0])
     assert "....." not in time[0]
+
+
+def told(folder: Path, delay: Delay) -> Ran:
+    """Requests over five services with a delay from the middle on."""
+    lines = list(records(rooms(delay)))
+    lines.sort(key=lambda one: str(one["@timestamp"]))
+    ran = run(settings(folder), files=(write(folder, lines),), since=SINCE, until="2026-11-30T12:31:00Z")
+    check(ran)
+    return ran
+
+
+def test_slow_everywhere_names_all_and_accuses_nobody(tmp_path: Path) -> None:
+    found = told(tmp_path, lambda _a, _b, _rng: 0.5).diagnosis
+    assert found.outcome == "inconclusive"
+    assert found.summary.headline.startswith("slow everywhere (bar, cellar, desk, room, spa), a shared cause: ")
+
+
+def test_a_pair_is_named_and_neither_is_likely(tmp_path: Path) -> None:
+    found = told(tmp_path, lambda a, b, _: float((a, b) == ("bar", "room"))).diagnosis
+    assert found.outcome == "inconclusive"
+    assert found.summary.headline.startswith("bar -> room: 120 of 120 calls ")
+    assert found.summary.headline.endswith("; not to be told which of the two")
+
+
+def test_a_third_of_the_calls_slow_is_no_all_clear(tmp_path: Path) -> None:
+    ran = told(tmp_path, lambda a, b, rng: float((a, b) == ("bar", "room") and rng.random() < 0.3))
+    assert ran.diagnosis.outcome == "inconclusive"
+    assert next(one for one in ran.diagnosis.checks if one.name == "latency").result == "signal"
+
+
+def test_slow_calls_of_a_sample_are_said_to_be_sampled(tmp_path: Path) -> None:
+    lines = list(records(rooms(lambda a, b, _: float(a == BAR != b), number=1300)))
+    lines.sort(key=lambda one: str(one["@timestamp"]))
+    ran = run(settings(tmp_path), files=(write(tmp_path, lines),), since=SINCE, until="2026-11-30T12:31:00Z")
+    assert not ran.findings.material.complete
+    assert re.search(r"likely bar: (\d+) of \1 sampled calls ", ran.diagnosis.summary.headline)
+    assert re.search(r"of \d+ sampled calls", render(ran.diagnosis, "terminal"))
+    caveat = next(one.text for one in ran.diagnosis.data_quality.caveats if one.code == "sampled")
+    assert "exact" not in caveat
+    check(ran)

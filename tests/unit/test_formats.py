@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from logagent.formats import Event, read_events, recognise
+from logagent.formats import Event, access, read_events, recognise
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
@@ -188,3 +188,14 @@ def test_colours_are_taken_off() -> None:
 @pytest.mark.parametrize("line", ["x" * 200_000, "a=" * 100_000, "[" * 100_000, "1-" * 100_000, '"' * 100_000])
 def test_long_odd_lines_cost_linear_time(line: str) -> None:
     assert len(events(line)) == 1
+
+
+def test_a_path_is_counted_without_its_ids_and_kept_as_it_was() -> None:
+    fields = access.access(
+        '2001:db8::1 - - [01/Dec/2026:02:00:00 +0000] "GET /product/479/v2/0b5e2a41-9c1d-4c57-8d0e-d3a1f2b4c6e8?q=1 HTTP/1.1" '
+        '200 12 "-" "curl"'
+    )
+    assert fields is not None
+    assert fields["url.path"] == "/product/{id}/v2/{id}"
+    assert fields["url.original"].startswith("/product/479/v2/0b5e")
+    assert fields["client.ip"] == "2001:db8::1"

@@ -152,3 +152,10 @@ def test_a_field_that_the_user_chose_holds_for_the_files_that_have_it(tmp_path: 
         tmp_path, {"service": "host"}, a_jsonl=json_lines(), b_jsonl=json_lines(host="node_id", service="app")
     )
     assert {record.service for record in records(store)} == {"shop-1", "shop"}
+
+
+def test_a_component_in_brackets_is_the_service_where_the_file_has_no_other(tmp_path: Path) -> None:
+    text = "".join(f"{at(n):%Y-%m-%d %H:%M:%S} INFO [{'api' if n % 2 else 'mailer'}] job {n}\n" for n in range(1, 51))
+    store = opened(tmp_path, a_jsonl=json_lines(), b_log=text)
+    assert {record.service for record in records(store)} == {"shop", "api", "mailer"}
+    assert len(records(store, "service:mailer")) == 25

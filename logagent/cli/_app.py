@@ -71,7 +71,7 @@ class _CommandsByFile(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         if cmd_name not in plugins.names(cli):
             return None
-        return typer.main.get_command(importlib.import_module(f"{cli.__name__}.{cmd_name}").APP)
+        return _command(cmd_name)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         from logagent.cli._help import overview  # noqa: PLC0415
@@ -176,9 +176,20 @@ def _arranged(arguments: Sequence[str]) -> list[str]:
         before += rest[:size]
         rest = rest[size:]
     if any(argument in HELP for argument in _until_double_dash(arguments)):
-        command = rest[:1] if rest and not rest[0].startswith("-") else []
-        return [*command, "--help"]
+        return [*_commands(rest), "--help"]
     return [*rest[:1], *before, *rest[1:]]
+
+
+def _commands(arguments: Sequence[str]) -> list[str]:
+    """The command that is named, and its subcommand (`cases rm`)."""
+    name = arguments[0] if arguments and arguments[0] in plugins.names(cli) else ""
+    if not name:
+        return [one for one in arguments[:1] if not one.startswith("-")]
+    return [name, *(one for one in arguments[1:2] if one in getattr(_command(name), "commands", {}))]
+
+
+def _command(name: str) -> Any:
+    return typer.main.get_command(importlib.import_module(f"{cli.__name__}.{name}").APP)
 
 
 def _until_double_dash(arguments: Sequence[str]) -> Sequence[str]:
@@ -203,15 +214,27 @@ def _usage(error: Any) -> UsageError:
     """A refusal of the option parser in our words: LA702, with one suggestion."""
     context = getattr(error, "ctx", None)
     closest: list[str] = []
+    example: tuple[str, ...] = ()
     name = getattr(error, "option_name", None)
     if isinstance(name, str) and context is not None:
         known = [option for parameter in context.command.params for option in (*parameter.opts, *HELP)]
-        closest = difflib.get_close_matches(name, known, 1)
-    reason = str(getattr(error, "message", "")) if closest else str(error.format_message())
+        example = _elsewhere(name)
+        closest = [] if example else difflib.get_close_matches(name, known, 1)
+    reason = str(getattr(error, "message", "")) if closest or example else str(error.format_message())
     reason = " ".join("".join(char if char.isprintable() else "?" for char in reason).split()).rstrip(".")
     command = context.command_path.removeprefix("logagent").strip() if context is not None else ""
-    values = {"reason": reason, "closest": closest[0] if closest else None, "command": command}
+    values = {"reason": reason, "closest": closest[0] if closest else None, "command": command, "example": example}
     return UsageError(reason, code="LA702", values=values)
+
+
+def _elsewhere(option: str) -> tuple[str, ...]:
+    """The command that has this option, where only one has it: `show last --full`."""
+    found = []
+    for name in plugins.names(cli):
+        parameters = getattr(_command(name), "params", ())
+        if any(option in parameter.opts for parameter in parameters):
+            found.append((name, *(str(one.default) for one in parameters if one.default == "last"), option))
+    return found[0] if len(found) == 1 else ()
 
 
 def _print(error: LogAgentError, arguments: Sequence[str]) -> int:

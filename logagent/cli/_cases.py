@@ -43,6 +43,7 @@ def _note_source(context: Context, options: "RunOptions", diagnosis: "Diagnosis"
         {
             "kind": _SOURCE,
             "scenario": options.scenario,
+            "stdin": "-" in options.files,
             "files": [str(Path(name).absolute()) for name in options.files if name != "-"],
             "profile": context.settings.profile,
             "es_url": None if options.files or options.scenario else es.url,
@@ -52,10 +53,18 @@ def _note_source(context: Context, options: "RunOptions", diagnosis: "Diagnosis"
 
 
 def with_source(context: Context, case: str, diagnosis: "Diagnosis", options: "RunOptions") -> "RunOptions":
-    """`options` with the source of the case, where they name none. A report file knows only its own name."""
+    """`options` with the source of the case, where they name none. A report file knows only its own name.
+
+    Raises:
+        UsageError: LA705, the logs came from standard input, which was not kept.
+    """
+    from logagent.errors import UsageError  # noqa: PLC0415
+
     if options.files:
         return options
     noted = _noted(context, case, diagnosis)
+    if noted.get("stdin"):
+        raise UsageError("standard input was not kept", code="LA705", values={"case": diagnosis.id})
     files = tuple(str(name) for name in noted.get("files") or ())
     scenario = noted.get("scenario")
     if noted.get("es_url") and context.settings.es.url is None:

@@ -33,6 +33,7 @@ class Console:
         width: columns.
         json: whether errors are one JSON line.
         progress: `tty`, `plain`, `json` or `none`.
+        source: the words that name the files or indices of this run in a command.
     """
 
     texts: Catalogue = field(default_factory=Catalogue)
@@ -47,6 +48,7 @@ class Console:
     progress: str = "plain"
     pager: bool = False
     can_ask: bool = False
+    source: tuple[str, ...] = ()
 
     def out(self, text: str) -> None:
         """Write a result to stdout, with one newline at the end; a reader that went away is no error."""

@@ -161,6 +161,7 @@ def make_run_options(context: Context, asked: Asked, scope: ScopeOptions, limits
         use_model=False,
         save=False,
     )
+    context.console.source = run.source_words
     return _limited(run, limits) if limits else run
 
 

@@ -24,6 +24,7 @@ def print_error(error: LogAgentError, console: Console) -> int:
     text = replace(text, title=text.title.removesuffix(going_on))
     if not text.code.startswith(_OWN_WORDS):
         text = _masked(text)
+    text = _pasted(text, console)
     console.say(_as_json(text, error.exit_code) if console.json else _as_text(text, console))
     return error.exit_code
 
@@ -49,7 +50,14 @@ def print_notice(notice: Notice, console: Console) -> None:
         if text.kind == "notice":
             return
         text = replace(text, why=(), remedies=())
-    console.say(_as_text(text, console))
+    console.say(_as_text(_pasted(text, console), console))
+
+
+def _pasted(text: ErrorText, console: Console) -> ErrorText:
+    """With commands that name the files or indices of this run."""
+    from logagent.settings import with_source  # noqa: PLC0415
+
+    return replace(text, remedies=tuple(with_source(line, console.source) for line in text.remedies))
 
 
 def _as_json(text: ErrorText, exit_code: int) -> str:

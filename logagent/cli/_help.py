@@ -9,6 +9,9 @@ ORDER = ("diagnose", "ask", "demo", "patterns", "logs", "show", "verify", "cases
 MAIN = ("diagnose", "ask", "demo", "patterns", "logs", "doctor")
 """The ones that `logagent` alone describes."""
 
+_GROUPS = ("cases",)
+"""Commands with subcommands, which have pages of their own."""
+
 _EXAMPLES = {
     "": ("logagent demo", "kubectl logs deploy/order-api --since=1h | logagent diagnose -"),
     "diagnose": (
@@ -85,9 +88,12 @@ def format_command(command: Any, ctx: Any, formatter: Any, texts: Catalogue) -> 
     say = texts.say
     formatter.write_usage(ctx.command_path, " ".join(command.collect_usage_pieces(ctx)), f"{say('cli.help.usage')}: ")
     formatter.write_paragraph()
-    formatter.write_text(say(f"cli.commands.{key}"))
+    is_whole = len(name) == 1 or key not in _GROUPS
+    formatter.write_text(say(f"cli.commands.{key}") if is_whole else command.help or "")
     with formatter.section(say("cli.help.examples")):
         for example in _EXAMPLES.get(key, ()):
+            if not is_whole and not example.startswith(ctx.command_path):
+                continue
             formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
     groups: dict[str, list[tuple[str, str]]] = {}
     for parameter in command.get_params(ctx):

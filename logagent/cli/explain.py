@@ -11,6 +11,8 @@ from logagent.cli._options import GlobalOptions, takes
 from logagent.errors import UsageError
 
 APP = command_app()
+_COMMON = "LA303"
+"""What is asked most often: zero events."""
 
 
 @APP.command()
@@ -24,7 +26,9 @@ def explain(
     if wanted not in texts.codes:
         closest = difflib.get_close_matches(wanted, texts.codes, 1)
         reason = texts.say("cli.no_code", code=wanted[:20])
-        raise UsageError(reason, code="LA702", values={"reason": reason, "closest": closest[0] if closest else None})
+        nearest = closest[0] if closest else None
+        values = {"reason": reason, "closest": nearest, "example": ("explain", nearest or _COMMON)}
+        raise UsageError(reason, code="LA702", values=values)
     text = texts.error(wanted)
     status = texts.exit_status(wanted)
     shown = texts.say("cli.exit_status", status=status) if status is not None else texts.say("cli.run_goes_on")

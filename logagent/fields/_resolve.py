@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from logagent.errors import UsageError
@@ -43,7 +43,13 @@ class FieldInfo:
     exact: str = ""
 
 
-def resolve(infos: Sequence[FieldInfo], overrides: Mapping[str, str] | None = None) -> FieldMap:
+SINGLE: frozenset[str] = frozenset({"timestamp", "ingested"})
+"""Roles of one field only where a server sorts by it: results of two time fields cannot be sorted as one."""
+
+
+def resolve(
+    infos: Sequence[FieldInfo], overrides: Mapping[str, str] | None = None, alone: Collection[str] = SINGLE
+) -> FieldMap:
     """Choose the fields of each role among those that exist.
 
     The order of the candidates decides first, then the type, the look of the values and the coverage. A role gets
@@ -52,6 +58,7 @@ def resolve(infos: Sequence[FieldInfo], overrides: Mapping[str, str] | None = No
     Args:
         infos: all known fields of the source.
         overrides: the user's own choice, role -> field name; it comes first in its role.
+        alone: roles that get one field only.
 
     Raises:
         UsageError: an override names a role or a field that does not exist.
@@ -61,7 +68,7 @@ def resolve(infos: Sequence[FieldInfo], overrides: Mapping[str, str] | None = No
     index = _index(present)
     roles: dict[str, tuple[FieldChoice, ...]] = {}
     for role in ECS:
-        chosen = _choose(role, _ranked(role, best, index))
+        chosen = _choose(role, _ranked(role, best, index), alone)
         wished = (overrides or {}).get(role)
         if wished:
             chosen = (_wished(role, wished, infos), *(choice for choice in chosen if choice.name != wished))
@@ -145,25 +152,21 @@ def _ranked(role: str, best: Schema, index: _Index) -> list[tuple[float, FieldIn
     return sorted(fitting, key=lambda pair: (pair[0], -pair[1].coverage, pair[1].name))
 
 
-def _choose(role: str, ranked: Sequence[tuple[float, FieldInfo]]) -> tuple[FieldChoice, ...]:
+def _choose(role: str, ranked: Sequence[tuple[float, FieldInfo]], alone: Collection[str]) -> tuple[FieldChoice, ...]:
     """The first field and those that fill its gaps; a weak one only where there is nothing else."""
     chosen: list[FieldInfo] = []
     covered = 0.0
     for penalty, info in ranked:
         if chosen and (penalty >= _WEAK or covered >= _FULL or info.coverage < _RARE):
             continue
-        if chosen and role in _SINGLE:
+        if chosen and role in alone:
             break
         chosen.append(info)
         covered += info.coverage
     chosen = chosen[:_MOST_CHOICES]
-    if role not in _SINGLE:
+    if role not in SINGLE:  # of two times, the one that means the event comes first
         chosen.sort(key=lambda info: -info.coverage)
     return tuple(_choice(info) for info in chosen)
-
-
-_SINGLE = frozenset({"timestamp", "ingested"})
-"""One field only: results of two time fields cannot be sorted as one."""
 
 
 def _choice(info: FieldInfo) -> FieldChoice:
@@ -182,7 +185,7 @@ def _wished(role: str, name: str, infos: Sequence[FieldInfo]) -> FieldChoice:
 
 def _type_penalty(role: str, info: FieldInfo) -> float:
     """A type that works, but worse than its neighbours would."""
-    if role in _SINGLE:
+    if role in SINGLE:
         return 0.0 if info.type in DATES else _OTHER_TYPE
     if role == "severity" and all(value.strip("+-.").isdigit() for value in info.samples):
         return _NUMERIC_LEVEL if info.samples or info.type in NUMBERS else 0.0
@@ -197,7 +200,7 @@ def _fits(role: str, info: FieldInfo, index: _Index) -> bool:
     if info.type and info.type not in allowed:
         return False
     if not info.samples:
-        return role not in _SINGLE or info.type in DATES
+        return role not in SINGLE or info.type in DATES
     if role == "severity":
         return _looks_like_level(info, index)
     looks = _LOOKS.get(role, _is_name)

@@ -13,6 +13,8 @@ _LINE = re.compile(
 )
 _REQUEST = re.compile(r"^([A-Z]{3,10}) (\S+)(?: (HTTP/[\d.]+))?$")
 _DURATION = re.compile(r"(?:^|\s)(?:rt=|request_time=)?(\d+\.\d{3,}|\d+ms)(?:\s|$)")
+_IP = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}\Z|(?=.*:)[0-9a-fA-F:.]+\Z")
+_ID = re.compile(r"(?<=/)(?:\d+|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|(?=[a-f]*\d)[0-9a-f]{8,})(?=/|$)")
 _FAILED, _REFUSED = 500, 400
 
 
@@ -26,11 +28,15 @@ def access(line: str) -> dict[str, Any] | None:
     found = _LINE.match(line)
     if found is None:
         return None
-    fields: dict[str, Any] = {"@timestamp": found["time"], "client.address": found["client"]}
+    client = found["client"]
+    fields: dict[str, Any] = {
+        "@timestamp": found["time"],
+        "client.ip" if _IP.match(client) else "client.address": client,
+    }
     request = _REQUEST.match(found["request"])
     if request:
         fields["http.request.method"], fields["url.original"] = request[1], request[2]
-        fields["url.path"] = request[2].partition("?")[0]
+        fields["url.path"] = _route(request[2])
     if found["status"] != "-":
         code = int(found["status"])
         fields["http.response.status_code"] = code
@@ -43,6 +49,16 @@ def access(line: str) -> dict[str, Any] | None:
         fields["duration_ms"] = float(text[:-2]) if text.endswith("ms") else float(text) * 1_000
     fields["message"] = f"{found['request']} {found['status']}"
     return fields
+
+
+def _route(target: str) -> str:
+    """The path without its ids, so that it can be counted; `url.original` has it as it was asked for.
+
+    >>> _route("/product/479/reviews?page=2")
+    '/product/{id}/reviews'
+    """
+    path = target.partition("?")[0]
+    return _ID.sub("{id}", path) if path[:1] == "/" else path
 
 
 FORMAT = Format("access", "access log", 30, _reader)

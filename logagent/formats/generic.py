@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from logagent.formats import _stamps
@@ -35,7 +36,42 @@ _AFTER = re.compile(
 _SEEN = 0.3
 
 
+_COMPONENT = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z][a-z0-9]*)*")
+"""A word in brackets that may be a part of the system: `[mailer]`, not `[http-nio-8080-exec-1]` or `[o.a.c.Foo]`."""
+_NO_COMPONENTS = frozenset(
+    {"main", "default", "root", "console", "stdout", "stderr", "thread", "system", "none", "null"}
+)
+_MOST_COMPONENTS = 20
+_THREAD = "process.thread.name"
+
+
 def _reader(sample: Sample) -> Parse:
+    parse = _lines(sample)
+    named = [fields[_THREAD] for line in sample.lines if (fields := parse(line)) and _THREAD in fields]
+    if not _are_components(named):
+        return parse
+
+    def with_components(line: str) -> dict[str, Any] | None:
+        fields = parse(line)
+        if fields and _is_component(fields.get(_THREAD, "")):
+            fields["component"] = fields.pop(_THREAD)
+        return fields
+
+    return with_components
+
+
+def _are_components(named: Sequence[str]) -> bool:
+    """Whether the words in brackets name parts of the system: few, each often, no thread, class or id among them."""
+    seen = Counter(named)
+    often = sum(count for count in seen.values() if count > 1) * 2 > len(named)
+    return 0 < len(seen) <= _MOST_COMPONENTS and often and all(map(_is_component, seen))
+
+
+def _is_component(name: str) -> bool:
+    return _COMPONENT.fullmatch(name) is not None and name not in _NO_COMPONENTS
+
+
+def _lines(sample: Sample) -> Parse:
     kind = _kind(sample)
     if kind is None:
         return lambda _: None

@@ -65,12 +65,19 @@ def banners(diagnosis: Diagnosis, style: Style) -> list[str]:
     return [*found, *(f"{clean(one.code)}  {clean(one.text)}" for one in loud)]
 
 
+_UNTIMED = ("untimed", "untimed_in")
+"""Caveats that say why data are partial."""
+
+
 def _why_partial(diagnosis: Diagnosis, style: Style) -> str:
     quality = diagnosis.data_quality
     if quality.shards and quality.shards.failed:
         return style.say("banner.partial_shards", failed=quality.shards.failed, total=quality.shards.total)
     if quality.timed_out:
         return style.say("banner.partial_timeout")
+    untimed = [one for one in quality.caveats if one.code in _UNTIMED and one.severity == "warning"]
+    if untimed:
+        return clean(untimed[0].text)
     return style.say("banner.partial_clusters" if quality.clusters else "banner.partial_other")
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         is_loopback,
     )
     from logagent.settings._places import folders
-    from logagent.settings._run import RunOptions
+    from logagent.settings._run import RunOptions, with_source
 
 __all__ = [
     "AnalysisSettings",
@@ -49,9 +49,10 @@ __all__ = [
     "is_loopback",
     "load",
     "resolve_language",
+    "with_source",
 ]
 
-_ELSEWHERE = {"load": "_load", "folders": "_places", "RunOptions": "_run"}
+_ELSEWHERE = {"load": "_load", "folders": "_places", "RunOptions": "_run", "with_source": "_run"}
 
 
 def __getattr__(name: str) -> object:

@@ -1,8 +1,17 @@
 """What one run was asked to do: made by the cli from its options, read by wiring."""
 
-from collections.abc import Mapping
+import re
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+
+from logagent import demo
+
+_ASKING = re.compile(r"\blogagent (?:diagnose|ask|patterns|logs|doctor)(?![\w-])")
+_SOURCES = frozenset({"FILE", "-", "-i", "--index", "--es-url", "--case", "--profile"})
+"""Words by which a command names a source itself."""
+_NO_SOURCE = re.compile(r"logagent doctor (?:--only (?:llm|config|terminal)(?![,\w])|--print-role|--show-fingerprint)")
 
 
 @dataclass(frozen=True)
@@ -43,4 +52,22 @@ class RunOptions:
     @property
     def source_words(self) -> tuple[str, ...]:
         """The words that name the files or indices of this run in a command."""
+        if self.scenario is not None:
+            return (str(demo.logs(self.scenario)),)
         return (*self.files, *(part for index in self.indices for part in ("-i", index)))
+
+
+def with_source(text: str, words: Sequence[str]) -> str:
+    """A text with a command, in which the command names its files or indices; `words` are those of this run.
+
+    What came from standard input has to be piped again, which is said in words that cannot be pasted by mistake.
+
+    >>> with_source("hide this: logagent diagnose --no-llm", ["a b.log"])
+    "hide this: logagent diagnose 'a b.log' --no-llm"
+    """
+    found = _ASKING.search(text)
+    if found is None or not words or _NO_SOURCE.search(text) or {*_SOURCES, *words} & {*text.split()}:
+        return text
+    before, command, rest = text[: found.start()], found[0], text[found.end() :]
+    piped = "COMMAND | " if "-" in words else ""
+    return f"{before}{piped}{command} {' '.join(map(shlex.quote, words))}{rest}"

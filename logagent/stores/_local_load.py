@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 import orjson
 
 from logagent.errors import StoreUnavailable
-from logagent.fields import FieldChoice, FieldInfo, FieldMap, resolve
-from logagent.logs import Severity
+from logagent.fields import FieldInfo, FieldMap, resolve
+from logagent.stores._local_roles import ALONE, Part, alike, by_file, computed, extends, merged, told_apart
 from logagent.stores._local_shape import MOST_FIELDS, Shape
-from logagent.stores._local_sql import quoted
-from logagent.stores._local_times import ABSURD, duration_sql, timestamp_sql
-from logagent.stores._local_words import words_sql
+from logagent.stores._local_sql import literal, quoted
+from logagent.stores._local_times import ABSURD
 
 if TYPE_CHECKING:
     from logagent.stores._duckdb import DuckDBPyConnection
@@ -32,9 +31,7 @@ _CHUNK_BYTES = 1 << 14
 _LARGE_LINE = 1 << 28
 _MOST_PATHS = 12
 _DISTINCT = 50
-_FAILURE = r"(?i)\b(?:error|exception|failed|failure|fatal|panic)\b"
-"""The words that the cluster store takes too, where a source has no levels."""
-_NO_WORDS = "''"
+_COMPUTED = ("ts", "sev", "status", "duration", "words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +56,8 @@ class Table:
     notes: list[str] = field(default_factory=list)
     ordered: bool = False
     """No time was found: `ts` counts lines as seconds from 1970."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """SQL expression of the roles that differ from file to file; of all others, the first of their fields has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +95,39 @@ class Loader:
             StoreUnavailable: LA307, DuckDB cannot read a file.
         """
         self._connection.execute("SET TimeZone = ?", [self._zone])
-        shape = self._shape(files)
+        shape, shapes = self._shapes(files)
         if shape.varies():
             files = [_alike(file, shape, folder / f"alike-{number}.ndjson") for number, file in enumerate(files)]
-            shape = self._shape(files)
+            shape, shapes = self._shapes(files)
         columns = self._columns(shape)
-        guess = resolve(_infos(shape, columns), self._overrides)
-        ranges = self._insert(files, shape, columns, guess)
-        fields = self._resolved(shape, columns, ranges)
-        self._recompute(columns, guess, fields)
+        whole = _infos(shape, columns)
+        everything = resolve(whole, self._overrides, ALONE)
+        infos = [whole if own is shape else _own(whole, own, columns) for own in shapes]
+        guesses = [self._chosen(one) for one in infos]
+        ranges = self._insert(list(zip(files, shapes, guesses, strict=True)), shape, columns)
+        parts = [self._resolved(one, columns, span) for one, span in zip(infos, ranges.values(), strict=True)]
+        self._recompute(columns, guesses, parts)
+        fields = merged(parts, everything) if len(parts) > 1 else parts[0].fields
+        texts = self._tell_apart(parts, fields, columns)
         ordered = self._order_untimed()
-        idents = {column.name: column.ident for column in columns}
-        return Table(fields, idents, ranges, _array_names(shape), self._notes, ordered)
+        return Table(fields, _idents(columns), ranges, _array_names(shape), self._notes, ordered, texts)
 
-    def _shape(self, files: Sequence[JsonLines]) -> Shape:
-        """The shape of all records of all files."""
+    def _tell_apart(self, parts: Sequence[Part], fields: FieldMap, columns: Sequence[_Column]) -> dict[str, str]:
+        """Columns of the roles that not all files take from the same fields, where these contradict each other."""
+        found = told_apart(parts, fields, _idents(columns)) if len(parts) > 1 else {}
+        if found:
+            more = ", ".join(f"{sql} AS role_{role}" for role, sql in found.items())
+            self._connection.execute(f"CREATE OR REPLACE TABLE logs AS SELECT *, {more} FROM logs")
+        return {role: f"role_{role}" for role in found}
+
+    def _shapes(self, files: Sequence[JsonLines]) -> tuple[Shape, list[Shape]]:
+        """The shape of all records of all files, and that of the sampled records of each."""
         shape = Shape()
-        for file in files:
-            _sample(file.path, shape)
+        shapes = [Shape() if len(files) > 1 else shape for _ in files]
+        for file, own in zip(files, shapes, strict=True):
+            _sample(file.path, [shape] if own is shape else [shape, own])
             self._scan_keys(file, shape)
-        return shape
+        return shape, shapes
 
     def _scan_keys(self, file: JsonLines, shape: Shape) -> None:
         """Look for keys in all lines, where the sample did not hold the whole file."""
@@ -123,7 +135,7 @@ class Loader:
             return
         paths = list(shape.paths())[:_MOST_PATHS]
         asked = ["$", *("".join(["$", *(f".{_json_key(key)}" for key in path)]) for path in paths)]
-        reader = f"read_ndjson_objects({_literal(file.path)}, ignore_errors=true, compression='uncompressed'"
+        reader = f"read_ndjson_objects({literal(file.path)}, ignore_errors=true, compression='uncompressed'"
         keys = self._read(
             "SELECT any_value(keys) FROM (SELECT json_keys(json, ?) AS keys FROM "
             + reader
@@ -149,9 +161,9 @@ class Loader:
         return columns
 
     def _insert(
-        self, files: Sequence[JsonLines], shape: Shape, columns: Sequence[_Column], guess: FieldMap
+        self, files: Sequence[tuple[JsonLines, Shape, FieldMap]], shape: Shape, columns: Sequence[_Column]
     ) -> dict[str, tuple[int, int]]:
-        reader_columns = _reader_columns(shape)
+        """Read each file with its own shape and the roles that its sample shows."""
         declared = ", ".join(f"{column.ident} VARCHAR" for column in columns)
         comma = ", " if declared else ""
         self._connection.execute(
@@ -161,13 +173,13 @@ class Loader:
         )
         line = f"TRY_CAST({quoted(LINE)} AS INTEGER)" if LINE in shape.children else "NULL"
         inner = ", ".join([f"{line} AS line", *(f"{column.source} AS {column.ident}" for column in columns)])
-        computed = self._computed_sql({column.name: column.ident for column in columns}, guess)
-        outer = ", ".join(["line", *computed, *(column.ident for column in columns)])
         ranges: dict[str, tuple[int, int]] = {}
         end = 0
-        for file in files:
+        for file, own, guess in files:
+            found = computed(_idents(columns), guess, self._shift)
+            outer = ", ".join(["line", *(found[name] for name in _COMPUTED), *(column.ident for column in columns)])
             reader = (
-                f"read_json({_literal(file.path)}, format='newline_delimited', columns={reader_columns}, "
+                f"read_json({literal(file.path)}, format='newline_delimited', columns={_reader_columns(shape, own)}, "
                 "ignore_errors=true, compression='uncompressed', maximum_object_size={size})"
             )
             self._read(f"INSERT INTO logs SELECT {outer} FROM (SELECT {inner} FROM " + reader + ")", [])
@@ -175,68 +187,53 @@ class Loader:
             ranges[file.name] = (start, end)
         return ranges
 
-    def _computed_sql(self, idents: Mapping[str, str], fields: FieldMap) -> list[str]:
-        """SQL of ts, sev, status, duration and words: those of the message, then of the text of the error."""
+    def _recompute(self, columns: Sequence[_Column], guesses: Sequence[FieldMap], parts: Sequence[Part]) -> None:
+        """Mend the computed columns where whole files tell more than samples did."""
+        pairs = [(part.fields, guess) for part, guess in zip(parts, guesses, strict=True)]
+        same = all(alike(fields, guess) for fields, guess in pairs)
+        if same and all(fields.levels == guess.levels for fields, guess in pairs):
+            return
+        found = [computed(_idents(columns), part.fields, self._shift) for part in parts]
+        mended = {name: by_file(parts, [one[name] for one in found]) for name in _COMPUTED}
+        if same and all(extends(fields.levels, guess.levels) for fields, guess in pairs):
+            level = mended["sev"]
+            self._connection.execute(f"UPDATE logs SET sev = {level} WHERE sev IS NULL AND ({level}) IS NOT NULL")
+            return
+        replaced = ", ".join(f"{sql} AS {name}" for name, sql in mended.items())
+        self._connection.execute(f"CREATE OR REPLACE TABLE logs AS SELECT * REPLACE ({replaced}) FROM logs")
 
-        def chosen(role: str) -> list[tuple[str, str]]:
-            choices: Iterable[FieldChoice] = fields.roles.get(role, ())
-            return [(choice.name, idents[choice.name]) for choice in choices if choice.name in idents]
-
-        times = [timestamp_sql(ident, self._shift) for _, ident in chosen("timestamp")]
-        levels = [_severity_sql(ident, fields.levels) for _, ident in chosen("severity")]
-        if not levels:
-            levels = [_guessed_sql({role: chosen(role) for role in ("status", "error_type", "stack", "message")})]
-        statuses = [f"TRY_CAST(TRY_CAST({ident} AS DOUBLE) AS SMALLINT)" for _, ident in chosen("status")]
-        durations = [duration_sql(name, ident) for name, ident in chosen("duration")]
-        messages = [ident for _, ident in chosen("message")]
-        errors = [ident for _, ident in chosen("error_message") if ident not in messages]
-        texts = [words_sql(_first(one, "VARCHAR")) for one in (messages, errors) if one]
-        return [
-            f"{_first(times, 'TIMESTAMP')} AS ts",
-            f"{_first(levels, 'TINYINT')} AS sev",
-            f"{_first(statuses, 'SMALLINT')} AS status",
-            f"{_first(durations, 'DOUBLE')} AS duration",
-            f"{' || '.join(f'coalesce({one}, {_NO_WORDS})' for one in texts) or 'NULL'} AS words",
-        ]
-
-    def _recompute(self, columns: Sequence[_Column], guess: FieldMap, fields: FieldMap) -> None:
-        """Mend the computed columns where the whole file tells more than the sample did."""
-        computed = self._computed_sql({column.name: column.ident for column in columns}, fields)
-        if _chosen(fields) != _chosen(guess) or not _extends(fields.levels, guess.levels):
-            self._connection.execute(
-                f"CREATE OR REPLACE TABLE logs AS SELECT * REPLACE ({', '.join(computed)}) FROM logs"
-            )
-        elif fields.levels != guess.levels:
-            severity = computed[1].removesuffix(" AS sev")
-            self._connection.execute(f"UPDATE logs SET sev = {severity} WHERE sev IS NULL AND ({severity}) IS NOT NULL")
-
-    def _resolved(self, shape: Shape, columns: Sequence[_Column], ranges: Mapping[str, tuple[int, int]]) -> FieldMap:
-        """Roles by the true coverage of each field and by all values of the level fields."""
-        total = max((end for _, end in ranges.values()), default=0)
-        if not columns or not total:
-            return resolve(_infos(shape, columns), self._overrides)
+    def _resolved(self, infos: Sequence[FieldInfo], columns: Sequence[_Column], span: tuple[int, int]) -> Part:
+        """Roles of one file by the true coverage of each field and by all values of the level fields."""
+        start, end = span
+        where = f" WHERE rowid >= {start} AND rowid < {end}"
+        if not columns or start == end:
+            return Part(start, end, self._chosen(infos))
         counted = self._connection.execute(
-            f"SELECT {', '.join(f'count({column.ident})' for column in columns)} FROM logs"
+            f"SELECT {', '.join(f'count({column.ident})' for column in columns)} FROM logs{where}"
         ).fetchone()
         counts = dict(zip((column.name for column in columns), counted or (), strict=False))
-        infos = [
-            FieldInfo(info.name, info.type, counts[info.name] / total, info.samples, info.exact)
-            for info in _infos(shape, columns)
-        ]
-        first = resolve(infos, self._overrides)
+        infos = [replace(info, coverage=counts[info.name] / (end - start)) for info in infos]
+        first = self._chosen(infos)
         levels = {choice.name for choice in first.roles.get("severity", ())}
-        idents = {column.name: column.ident for column in columns}
+        idents = _idents(columns)
         infos = [
-            FieldInfo(info.name, info.type, info.coverage, (*info.samples, *self._distinct(idents[info.name])))
+            replace(info, samples=(*info.samples, *self._distinct(idents[info.name], where)))
             if info.name in levels
             else info
             for info in infos
         ]
-        return resolve(infos, self._overrides)
+        return Part(start, end, self._chosen(infos), frozenset(name for name, count in counts.items() if count))
 
-    def _distinct(self, ident: str) -> tuple[str, ...]:
+    def _chosen(self, infos: Sequence[FieldInfo]) -> FieldMap:
+        """Roles of one file; the user's own choice holds where the file has that field."""
+        present = {info.name for info in infos if info.coverage}
+        wished = {role: name for role, name in self._overrides.items() if name in present}
+        return resolve(infos, wished, ALONE)
+
+    def _distinct(self, ident: str, where: str) -> tuple[str, ...]:
         rows = self._connection.execute(
-            f"SELECT {ident} FROM logs WHERE {ident} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT {_DISTINCT}"
+            f"SELECT {ident} FROM logs{where} AND {ident} IS NOT NULL "
+            f"GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT {_DISTINCT}"
         ).fetchall()
         return tuple(value for (value,) in rows)
 
@@ -270,17 +267,21 @@ class Loader:
             raise StoreUnavailable(f"a line of the log file is too long: {error}", code="LA307") from error
 
 
-def _sample(path: Path, shape: Shape) -> None:
-    """Learn the shape from a small file, or from chunks spread evenly over a large one."""
+def _idents(columns: Sequence[_Column]) -> dict[str, str]:
+    return {column.name: column.ident for column in columns}
+
+
+def _sample(path: Path, shapes: Sequence[Shape]) -> None:
+    """Learn the shapes from a small file, or from chunks spread evenly over a large one."""
     size = path.stat().st_size
     with path.open("rb") as file:
         if size <= _CHUNKS * _CHUNK_BYTES:
-            _learn_lines(file.read().split(b"\n"), shape)
+            _learn_lines(file.read().split(b"\n"), shapes)
             return
         for index in range(_CHUNKS):
             file.seek(index * (size - _CHUNK_BYTES) // (_CHUNKS - 1), os.SEEK_SET)
             lines = file.read(_CHUNK_BYTES).split(b"\n")
-            _learn_lines(lines[bool(index) : -1], shape)
+            _learn_lines(lines[bool(index) : -1], shapes)
 
 
 def _alike(file: JsonLines, shape: Shape, target: Path) -> JsonLines:
@@ -296,14 +297,15 @@ def _alike(file: JsonLines, shape: Shape, target: Path) -> JsonLines:
     return replace(file, path=target)
 
 
-def _learn_lines(lines: Iterable[bytes], shape: Shape) -> None:
+def _learn_lines(lines: Iterable[bytes], shapes: Sequence[Shape]) -> None:
     for line in lines:
         try:
             value = orjson.loads(line)
         except orjson.JSONDecodeError:
             continue
         if isinstance(value, dict):
-            shape.learn(value)
+            for shape in shapes:
+                shape.learn(value)
 
 
 def _learn_keys(shape: Shape, path: tuple[str, ...], names: Mapping[tuple[str, ...], Sequence[str] | None]) -> None:
@@ -327,7 +329,7 @@ def _sources(shape: Shape, name: str, sql: str, sources: dict[str, list[str]]) -
     scalar = f"CASE WHEN json_type({sql}) = 'OBJECT' THEN NULL ELSE {sql} ->> '$' END"
     sources.setdefault(name, []).append(scalar if shape.children else f"{sql}::VARCHAR")
     for key, child in shape.children.items():
-        path = _literal(f"$.{_json_key(key)}")
+        path = literal(f"$.{_json_key(key)}")
         if child.nested:
             _mixed_below(child, f"{name}.{key}", f"{sql} -> {path}", sources)
         else:
@@ -336,22 +338,40 @@ def _sources(shape: Shape, name: str, sql: str, sources: dict[str, list[str]]) -
 
 def _mixed_below(shape: Shape, name: str, sql: str, sources: dict[str, list[str]]) -> None:
     for key, child in shape.children.items():
-        path = _literal(f"$.{_json_key(key)}")
+        path = literal(f"$.{_json_key(key)}")
         if child.nested:
             _mixed_below(child, f"{name}.{key}", f"({sql}) -> {path}", sources)
         else:
             sources.setdefault(f"{name}.{key}", []).append(f"({sql}) ->> {path}")
 
 
-def _reader_columns(shape: Shape) -> str:
-    inner = ", ".join(f"{_literal(key)}: {_literal(_reader_type(child))}" for key, child in shape.children.items())
-    return f"{{{inner or _literal(LINE) + ': ' + _literal('VARCHAR')}}}"
+def _reader_columns(shape: Shape, own: Shape | None) -> str:
+    """Keys to read, spelled as this file spells them: it may differ in case from the file before."""
+    inner = ", ".join(
+        f"{literal(_spelled(own, key))}: {literal(_reader_type(child, _below(own, key)))}"
+        for key, child in shape.children.items()
+    )
+    return f"{{{inner or literal(LINE) + ': ' + literal('VARCHAR')}}}"
 
 
-def _reader_type(shape: Shape) -> str:
+def _reader_type(shape: Shape, own: Shape | None) -> str:
     if shape.nested:
-        return f"STRUCT({', '.join(f'{quoted(key)} {_reader_type(child)}' for key, child in shape.children.items())})"
+        inner = (
+            f"{quoted(_spelled(own, key))} {_reader_type(child, _below(own, key))}"
+            for key, child in shape.children.items()
+        )
+        return f"STRUCT({', '.join(inner)})"
     return "JSON" if shape.mixed else "VARCHAR"
+
+
+def _spelled(own: Shape | None, key: str) -> str:
+    if own is None or key in own.children or key.lower() not in own.spelled:
+        return key
+    return next(name for name in own.children if name.lower() == key.lower())
+
+
+def _below(own: Shape | None, key: str) -> Shape | None:
+    return own.children.get(_spelled(own, key)) if own else None
 
 
 def _infos(shape: Shape, columns: Sequence[_Column]) -> list[FieldInfo]:
@@ -365,6 +385,14 @@ def _infos(shape: Shape, columns: Sequence[_Column]) -> list[FieldInfo]:
             FieldInfo(column.name, found.type, min(1.0, found.count / total), tuple(found.samples), column.name)
         )
     return infos
+
+
+def _own(whole: Sequence[FieldInfo], shape: Shape, columns: Sequence[_Column]) -> list[FieldInfo]:
+    """What one of several files tells of the fields; of those that its sample lacks, what all files tell."""
+    seen: dict[str, Shape] = {}
+    _flatten(shape, "", seen)
+    own = {info.name: info for info in _infos(shape, [column for column in columns if column.name in seen])}
+    return [own.get(info.name, replace(info, coverage=0.0)) for info in whole]
 
 
 def _flatten(shape: Shape, prefix: str, seen: dict[str, Shape]) -> None:
@@ -387,46 +415,6 @@ def _array_names(shape: Shape) -> frozenset[str]:
     seen: dict[str, Shape] = {}
     _flatten(shape, "", seen)
     return frozenset(name for name, found in seen.items() if "array" in found.kinds)
-
-
-def _chosen(fields: FieldMap) -> object:
-    """The fields that the computed columns depend on."""
-    return [[choice.name for choice in fields.roles.get(role, ())] for role in _COMPUTED]
-
-
-_COMPUTED = ("timestamp", "severity", "status", "duration", "error_type", "stack", "message")
-
-
-def _extends(levels: Mapping[Severity, Sequence[str]], known: Mapping[Severity, Sequence[str]]) -> bool:
-    """Whether all known values keep their class."""
-    return all(set(values) <= set(levels.get(severity, ())) for severity, values in known.items())
-
-
-def _severity_sql(ident: str, levels: Mapping[Severity, Sequence[str]]) -> str:
-    cases = "".join(
-        f" WHEN {ident} IN ({', '.join(map(_literal, values))}) THEN {severity.value}"
-        for severity, values in levels.items()
-        if values
-    )
-    return f"CASE{cases} END::TINYINT" if cases else "NULL::TINYINT"
-
-
-def _guessed_sql(chosen: Mapping[str, Sequence[tuple[str, str]]]) -> str:
-    """No level anywhere: status 5xx, an error class, a stack, or a word of failure count as error."""
-    tests = [f"TRY_CAST({ident} AS DOUBLE) >= 500" for _, ident in chosen["status"]]
-    tests += [f"{ident} IS NOT NULL" for role in ("error_type", "stack") for _, ident in chosen[role]]
-    tests += [f"regexp_matches({ident}, '{_FAILURE}')" for _, ident in chosen["message"]]
-    return f"CASE WHEN {' OR '.join(tests)} THEN {Severity.ERROR.value} END::TINYINT" if tests else "NULL::TINYINT"
-
-
-def _first(expressions: Sequence[str], kind: str) -> str:
-    if not expressions:
-        return f"NULL::{kind}"
-    return expressions[0] if len(expressions) == 1 else f"coalesce({', '.join(expressions)})"
-
-
-def _literal(value: object) -> str:
-    return "'" + str(value).replace("'", "''") + "'"
 
 
 def _json_key(key: str) -> str:

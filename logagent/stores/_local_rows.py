@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from logagent.fields import FieldMap
 from logagent.logs import LogRecord, RecordId, Severity
+from logagent.stores._local_load import Table
 from logagent.stores._local_sql import NUMBERS
 
 _TEXTS = (
@@ -107,23 +107,26 @@ class Rows:
     names: tuple[str, ...]
 
     @classmethod
-    def over(cls, fields: FieldMap, columns: Mapping[str, str], ranges: Mapping[str, tuple[int, int]]) -> "Rows":
-        """Rows of a table with these columns and sources."""
+    def over(cls, table: Table) -> "Rows":
+        """Rows of a table."""
+        fields, columns = table.fields, table.columns
         used: set[str] = set()
         parts = ["rowid", "line", "ts", "sev", "status", "duration"]
         for role in _TEXTS:
             chosen = [choice.name for choice in fields.roles.get(role, ()) if choice.name in columns]
             used.update(chosen)
+            texts = [table.texts[role]] if role in table.texts else [columns[name] for name in chosen]
             if role == "message":
-                chosen += [choice.name for choice in fields.roles.get("error_message", ()) if choice.name in columns]
-            texts = [columns[name] for name in chosen]
+                errors = fields.roles.get("error_message", ())
+                texts += [columns[choice.name] for choice in errors if choice.name in columns]
             parts.append(f"coalesce({', '.join([*texts, repr('')])})" if texts else "''")
         for role in ("timestamp", "status"):
-            used.update(choice.name for choice in fields.roles.get(role, ())[:1])
+            several = len(table.ranges) > 1
+            used.update(choice.name for choice in fields.roles.get(role, ())[: None if several else 1])
         rest = [name for name in columns if name not in used]
         parts += [columns[name] for name in rest]
-        starts = tuple(first for first, _ in ranges.values())
-        return cls(", ".join(parts), Rest.of(rest, fields.names), starts, tuple(ranges))
+        starts = tuple(first for first, _ in table.ranges.values())
+        return cls(", ".join(parts), Rest.of(rest, fields.names), starts, tuple(table.ranges))
 
     def records(self, rows: Sequence[tuple[Any, ...]]) -> tuple[LogRecord, ...]:
         """LogRecords of fetched rows, in order."""

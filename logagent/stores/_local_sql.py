@@ -6,7 +6,7 @@ are exact and case-sensitive. Every value is a parameter; field names come only 
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from logagent.errors import UsageError
@@ -69,12 +69,14 @@ class Compiler:
         columns: SQL expression (text) of each field by dotted name.
         arrays: fields that hold JSON arrays in some records.
         ranges: row ids of each source, [first, last).
+        texts: SQL expression (text) of the roles that differ from file to file.
     """
 
     fields: FieldMap
     columns: Mapping[str, str]
     arrays: frozenset[str]
     ranges: Mapping[str, tuple[int, int]]
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def query(self, query: LogQuery) -> Condition:
         """Window, sources and tree of a query."""
@@ -109,6 +111,8 @@ class Compiler:
     def text(self, name: str) -> str | None:
         """SQL of a role's or field's value as text: the first of the role's fields that has one. None: unknown."""
         role = self.fields.role_of(name)
+        if role in self.texts:
+            return self.texts[role]
         chosen = [
             self.columns[choice.name] for choice in self.fields.roles.get(role, ()) if choice.name in self.columns
         ]

@@ -75,8 +75,8 @@ class LocalStore:
         self._table = table
         self._opened = opened
         self._options = options
-        self._compiler = Compiler(table.fields, table.columns, table.arrays, table.ranges)
-        self._rows = Rows.over(table.fields, table.columns, table.ranges)
+        self._compiler = Compiler(table.fields, table.columns, table.arrays, table.ranges, table.texts)
+        self._rows = Rows.over(table)
         self._lock = threading.Lock()
         self._description: Description | None = None
 

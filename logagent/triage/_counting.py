@@ -20,7 +20,7 @@ INTERVALS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10800, 43200, 86400)
 BUCKETS = 60
 MEASURES = 200
 """Figures of one request to a cluster."""
-BLAST_ROLES = ("version", "host", "pod", "namespace", "environment", "container", "service")
+BLAST_ROLES = ("version", "host", "pod", "namespace", "environment", "container", "service", "url")
 MIN_RECORDS = 5
 LOOSE, FEW = 0.01, 3
 """A query is of its pattern if it finds as many lines, to this share or this number."""
@@ -275,9 +275,9 @@ def count_blast(store: LogStore, findings: Findings) -> list[Completeness]:
     """
     fields = findings.description.fields
     roles = [role for role in BLAST_ROLES if fields.roles.get(role)]
-    if findings.failing is None or not roles:
-        return []
     names = [*roles, *_more_dimensions(findings)]
+    if findings.failing is None or not names:
+        return []
     suspect = _suspect(findings)
     seen: list[Completeness] = []
     if suspect and _blast(store, findings, names, Phrase("service", suspect), seen):

@@ -6,6 +6,7 @@ from typing import Literal
 from logagent.diagnosis import Caveat, DataQuality, Lag, Sampling, Shards
 from logagent.fields import ECS, Role
 from logagent.logs import iso
+from logagent.stores._base import Description
 from logagent.triage._findings import Findings
 from logagent.triage._hypotheses import Words
 from logagent.triage._latency import slowness
@@ -53,13 +54,22 @@ def _many_left_out(findings: Findings) -> bool:
     return untimed > LEFT_OUT * max(1, untimed + findings.volume.events)
 
 
+def _without_times(description: Description) -> list[str]:
+    """Files of which no event has a time, where others have times."""
+    if description.backend != "embedded" or not (description.has_times and description.untimed):
+        return []
+    return [source.name for source in description.sources if source.events and source.first is None]
+
+
 def _caveats(findings: Findings, words: Words, clean: Clean) -> list[Caveat]:
     description, volume = findings.description, findings.volume
+    without = _without_times(description)
     found: list[tuple[str, bool, dict[str, object]]] = [
         ("suspicious", findings.suspicious > 0, {"n": findings.suspicious}),
         ("short_window", volume.events < FEW, {"n": volume.events}),
         ("sampled", not findings.material.complete, {"share": f"{findings.material.share:.1%}"}),
-        ("untimed", description.untimed > 0, {"n": f"{description.untimed:,}"}),
+        ("untimed", description.untimed > 0 and not without, {"n": f"{description.untimed:,}"}),
+        ("untimed_in", bool(without), {"n": f"{description.untimed:,}", "sources": clean(", ".join(without))}),
         ("unparsed", description.unparsed > 0, {"n": f"{description.unparsed:,}"}),
         ("future", description.future > 0, {"n": f"{description.future:,}"}),
         ("no_levels", not findings.levels_known, {}),
@@ -70,7 +80,7 @@ def _caveats(findings: Findings, words: Words, clean: Clean) -> list[Caveat]:
     ranking = findings.conclusion.ranking
     texts = {"sampled": "sampled_calls"} if slowness(findings, ranking[0] if ranking else None) is not None else {}
     if _many_left_out(findings):
-        severe["untimed"] = "warning"
+        severe["untimed"] = severe["untimed_in"] = "warning"
     return told + [
         Caveat(
             code=code, severity=severe.get(code, "info"), text=words.say(f"caveat.{texts.get(code, code)}", **values)

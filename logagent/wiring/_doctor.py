@@ -118,7 +118,8 @@ def _time(description: Description, now: datetime) -> DoctorCheck:
     age = (now - description.last).total_seconds()
     lag = f", lag p95 {description.lag_seconds:.0f} s" if description.lag_seconds is not None else ""
     old: Word = "warn" if age > _OLD_HOURS * 3600 and description.backend != "embedded" else "ok"
-    return DoctorCheck("time", old, f"{choice.name} ({choice.type}); newest event {_age(age)} ago{lag}")
+    names = ", ".join(f"{one.name} ({one.type})" for one in description.fields.roles["timestamp"])
+    return DoctorCheck("time", old, f"{names}; newest event {_age(age)} ago{lag}")
 
 
 def _age(seconds: float) -> str:

@@ -1,6 +1,5 @@
 """Next steps: read-only actions of the catalogue that fit the leading mechanism, then the lines themselves."""
 
-import shlex
 from collections import Counter
 from datetime import datetime, timedelta
 
@@ -9,7 +8,7 @@ from logagent.analysis.facts import UNNAMED
 from logagent.diagnosis import Hypothesis, NextStep, OutcomeName
 from logagent.logs import instant, iso
 from logagent.query import Phrase, to_text
-from logagent.settings import RunOptions
+from logagent.settings import RunOptions, with_source
 from logagent.triage import Findings, Words, suspect_of
 
 MOST = 3
@@ -86,8 +85,7 @@ def _with_source(command: str, options: RunOptions) -> str:
         return command
     if "-" in options.files:
         return ""
-    name, verb, rest = command.split(" ", 2)
-    return " ".join([name, verb, *map(shlex.quote, options.source_words), rest])
+    return with_source(command, options.source_words)
 
 
 def _first_checks(findings: Findings, leading: Hypothesis, language: str) -> tuple[str, ...]:
@@ -102,7 +100,8 @@ def _first_checks(findings: Findings, leading: Hypothesis, language: str) -> tup
 def _slots(findings: Findings, leading: Hypothesis, clock: datetime) -> dict[str, str]:
     """Values for the templates: platform fields of the suspect's own records, and what code made for this run."""
     service = leading.entity.get("service.name", "")
-    named = "" if service == UNNAMED else service
+    is_field = bool(findings.description.fields.roles.get("service"))  # else the name comes from a text
+    named = service if service != UNNAMED and is_field else ""
     slots = {
         "service": named,
         "since": iso(findings.bad.start.replace(microsecond=0)),

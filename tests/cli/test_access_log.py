@@ -68,3 +68,21 @@ def test_quoted_lines_are_found_again_under_the_path_that_the_case_noted(cli: Cl
     total = len(found["evidence"])
     assert cli("verify", "report.json").out.startswith(f"{total} of {total} verified")
     assert cli("verify", "report.json", str(access.resolve())).out.startswith(f"{total} of {total} verified")
+
+
+def test_the_path_that_holds_all_failures_is_told(cli: Cli, access: Path) -> None:
+    report = json.loads(cli("diagnose", "access.log", "--no-llm", "--format", "json").out)
+    (radius,) = [one for one in report["blast_radius"] if one["dimension"] == "url.path"]
+    assert (radius["values"][0]["value"], radius["values"][0]["share_in_anomaly"]) == ("/api/cart", 1.0)
+    assert "/api/cart" in cli("diagnose", "access.log", "--no-llm").out
+
+
+def test_path_client_agent_and_size_can_be_filtered_by(cli: Cli, access: Path) -> None:
+    for query in (
+        'url.path:"/api/cart"',
+        'client.ip:"10.1.0.1"',
+        'user_agent.original:"curl/8.0"',
+        "http.response.body.bytes:101",
+    ):
+        found = cli("logs", "access.log", "-f", query, "--limit", "1", "--format", "json")
+        assert json.loads(found.out)["total"] > 0, query

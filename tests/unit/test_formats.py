@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from logagent.formats import Event, read_events, recognise
+from logagent.formats import Event, access, read_events, recognise
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
@@ -188,3 +188,40 @@ def test_colours_are_taken_off() -> None:
 @pytest.mark.parametrize("line", ["x" * 200_000, "a=" * 100_000, "[" * 100_000, "1-" * 100_000, '"' * 100_000])
 def test_long_odd_lines_cost_linear_time(line: str) -> None:
     assert len(events(line)) == 1
+
+
+def test_a_path_is_counted_without_its_ids_and_kept_as_it_was() -> None:
+    fields = access.access(
+        '2001:db8::1 - - [01/Dec/2026:02:00:00 +0000] "GET /product/479/v2/0b5e2a41-9c1d-4c57-8d0e-d3a1f2b4c6e8?q=1 HTTP/1.1" '
+        '200 12 "-" "curl"'
+    )
+    assert fields is not None
+    assert fields["url.path"] == "/product/{id}/v2/{id}"
+    assert fields["url.original"].startswith("/product/479/v2/0b5e")
+    assert fields["client.ip"] == "2001:db8::1"
+
+
+def components(*named: str) -> list[str]:
+    """What lines with these words in brackets have as component."""
+    lines = [f"2026-12-01 02:30:{n:02d} ERROR [{name}] request {n} failed" for n, name in enumerate(named * 4)]
+    found = read_events(recognise(lines), lines, lines, datetime(2026, 12, 1, tzinfo=UTC))
+    return sorted({str(event.fields["component"]) for event in found if event.fields and "component" in event.fields})
+
+
+def test_a_word_in_brackets_that_recurs_is_a_component() -> None:
+    assert components("mailer", "api", "order-worker") == ["api", "mailer", "order-worker"]
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        ("main",),
+        ("main", "worker"),
+        ("http-nio-8080-exec-1", "http-nio-8080-exec-2"),
+        ("o.a.c.Foo", "o.a.c.Bar"),
+        ("pool-1-thread-1", "worker"),
+        tuple(f"a{n:x}f" for n in range(30)),
+    ],
+)
+def test_threads_classes_and_ids_in_brackets_are_no_components(named: tuple[str, ...]) -> None:
+    assert components(*named) == []

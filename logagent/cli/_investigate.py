@@ -3,7 +3,7 @@
 import json
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +16,7 @@ from logagent.cli._context import Context
 from logagent.cli._debug import debug_log
 from logagent.cli._output import emit_diagnosis, plan_output
 from logagent.cli._progress import Progress
-from logagent.cli._window import confirm_long_window, window_title
+from logagent.cli._window import confirm_long_window, planned_window, window_title
 from logagent.errors import SourceError, UsageError
 from logagent.events import OnEvent, RunEvent, StepFinished
 
@@ -206,9 +206,32 @@ def _dry_run(context: Context, options: "RunOptions") -> int:
     if console.json:
         console.out(json.dumps({"kind": "plan", **plan}, ensure_ascii=False, default=str))
     else:
-        width = max(len(name) for name in plan)
-        console.out("\n".join(f"{name:<{width}}  {_shown(value)}" for name, value in plan.items()))
+        console.out("\n".join(_in_words(context, options, plan)))
     return 0
+
+
+def _in_words(context: Context, options: "RunOptions", plan: Mapping[str, object]) -> list[str]:
+    """The plan for people: what would be read, over which time, and what would be asked."""
+    from logagent.report._text import cells, pad  # noqa: PLC0415
+
+    texts = context.console.texts
+    filters = [*options.filters, *(f"NOT ({one})" for one in options.excludes)]
+    filters += [f"{role}:{value}" for role, values in options.fields.items() for value in values]
+    rows = {
+        "source": _shown(plan["source"]) if plan["source"] else "",
+        "indices": _shown(options.indices),
+        "window": planned_window(context, options),
+        "baseline": options.baseline,
+        "services": _shown(options.services) or texts.say("cli.plan.all"),
+        "filter": " AND ".join(filters),
+        "question": options.question or "",
+        "model": _shown(plan["model"]) if plan["model"] else texts.say("cli.plan.no_model"),
+        "queries": texts.say("cli.plan.queries_rule" if plan["model"] is None else "cli.plan.queries_model"),
+        "effort": options.effort,
+    }
+    labels = {key: texts.say(f"cli.plan.{key}") for key, value in rows.items() if value}
+    width = max(cells(label) for label in labels.values())
+    return [f"{pad(label, width)}  {rows[key]}" for key, label in labels.items()]
 
 
 def _shown(value: object) -> str:

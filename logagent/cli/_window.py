@@ -31,6 +31,23 @@ def window_title(context: Context, options: "RunOptions") -> str:
     return f"{index} on {place}  {_span(start, end, ZoneInfo(options.zone))}"
 
 
+def planned_window(context: Context, options: "RunOptions") -> str:
+    """The window that a run would read: absolute for a cluster, in words for files, which are not opened for it.
+
+    Raises:
+        UsageError: LA701.
+    """
+    texts = context.console.texts
+    if not options.files and options.scenario is None:
+        return _span(*_cluster_window(context, options), ZoneInfo(options.zone))
+    if options.at:
+        return texts.say("cli.plan.around", at=options.at)
+    if not options.since and not options.until:
+        return texts.say("cli.plan.everything")
+    start, end = texts.say("cli.plan.first"), texts.say("cli.plan.newest")
+    return texts.say("cli.plan.between", since=options.since or start, until=options.until or end)
+
+
 def _span(start: datetime, end: datetime, zone: ZoneInfo) -> str:
     first, last = start.astimezone(zone), end.astimezone(zone)
     same_day = first.date() == last.date() == datetime.now(UTC).astimezone(zone).date()

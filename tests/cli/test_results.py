@@ -158,6 +158,16 @@ def test_dry_run_opens_nothing(cli: Cli) -> None:
     assert plan["since"] == "2h"
 
 
+def test_dry_run_tells_the_plan_in_words(cli: Cli, log: Path) -> None:
+    shown = cli("diagnose", "app.log", "--dry-run", "--no-llm", "--since", "10m").out
+    assert "window         10m to the newest event" in shown
+    assert "services       all" in shown
+    assert "each cited figure again" in shown
+    assert "True" not in shown
+    cluster = cli("diagnose", "--es-url", "http://127.0.0.1:9", "--dry-run", "--since", "2026-11-30T10:00Z").out
+    assert "window         2026-11-30 18:00:00 to " in cluster
+
+
 def test_debug_writes_the_events_to_a_file(cli: Cli, log: Path) -> None:
     result = cli("diagnose", "app.log", "--no-llm", "--debug")
     named = next(line for line in result.err.splitlines() if line.startswith("debug log: "))

@@ -120,7 +120,7 @@ def test_a_name_from_a_log_cannot_smuggle_a_command_into_a_remedy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(1, "+1 more hypothesis"), ("1", "+1 more hypothesis"), (3, "+3 more hypotheses")]
+    ("count", "said"), [(1, "+1 more hypothesis"), (0, "+0 more hypotheses"), (3, "+3 more hypotheses")]
 )
 def test_one_is_singular_and_many_are_plural(count: object, said: str) -> None:
     assert Catalogue().say("report.more.hypotheses", n=count) == said

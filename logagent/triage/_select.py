@@ -26,6 +26,7 @@ READ = 4_000
 _NONCE = "0000"
 _SLOT = re.compile(r"<[^<>\s]{1,24}>")
 _STATUS_CLASS = re.compile(r"status-[a-e]xx")
+_FAILED = re.compile(r"(?:^| )\[failed: .*", re.DOTALL)
 _LINED = re.compile(r"[#:]\d{1,9}$")
 
 
@@ -79,7 +80,7 @@ def _shown(text: str, message: str) -> str:
 
     A secret with digits is no longer known as one once they are a slot, so its word is left out here.
     """
-    plain = text.split(" [failed: ", 1)[0]
+    plain = _FAILED.sub("", text)
     shown = _visible(message)
     if shown != sanitise(" ".join(message[:READ].split())):
         plain = " ".join(word if _whole(word, shown) else "<*>" for word in plain.split())
@@ -171,9 +172,12 @@ def _usable(word: str, shown: str) -> bool:
 
 
 def _levels(findings: Findings, row: PatternRow) -> tuple[int, ...]:
-    record = row.sample.record
-    known = bool(findings.description.fields.levels)
-    return (int(record.severity),) if known and record is not None and record.severity is not None else ()
+    """Severities of all its lines; none where a line has none."""
+    window = findings.analysis.window
+    indices = (index for template in row.templates for index in window.by_template.get(template, ()))
+    found = {window.events[index].level for index in indices} or {row.level}
+    known = bool(findings.description.fields.levels) and None not in found
+    return tuple(sorted(level for level in found if level is not None)) if known else ()
 
 
 def _error_node(text: str, record: LogRecord) -> list[Node]:

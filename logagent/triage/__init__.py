@@ -16,6 +16,7 @@ from logagent.triage._run import Run
 from logagent.triage._statements import sample
 from logagent.triage._summary import HEADLINE, fit, summary
 from logagent.triage._survey import survey
+from logagent.triage._table import PatternTable, pattern_table
 
 __all__ = [
     "BASELINES",
@@ -24,6 +25,7 @@ __all__ = [
     "Findings",
     "Frame",
     "PatternFinding",
+    "PatternTable",
     "Run",
     "Story",
     "Words",
@@ -34,6 +36,7 @@ __all__ = [
     "fit",
     "grounds",
     "mechanism_rows",
+    "pattern_table",
     "render_digest",
     "rule_hypotheses",
     "sample",

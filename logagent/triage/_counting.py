@@ -46,7 +46,8 @@ def count_patterns(store: LogStore, findings: Findings, patterns: Sequence[Patte
     """
     scope, bad, good = findings.scope, findings.bad, findings.good
     dated = not findings.material.exact
-    per = 1 + len(good) + (2 if dated else 0)
+    per = 1 + len(good) + (2 + bool(good) if dated else 0)
+    whole = TimeWindow(min(one.start for one in (bad, *good)), bad.end)
     for start in range(0, len(patterns), MEASURES // per):
         part = patterns[start : start + MEASURES // per]
         measures: list[Measure] = []
@@ -54,6 +55,7 @@ def count_patterns(store: LogStore, findings: Findings, patterns: Sequence[Patte
             inside = scope.query(pattern.node, bad)
             measures += [Measure(inside), *(Measure(scope.query(pattern.node, one)) for one in good)]
             measures += [Measure(inside, "first"), Measure(inside, "last")] if dated else []
+            measures += [Measure(scope.query(pattern.node, whole), "first")] if dated and good else []
         answer = store.count(measures)
         findings.completeness.append(answer.completeness)
         for place, pattern in enumerate(part):
@@ -62,8 +64,9 @@ def count_patterns(store: LogStore, findings: Findings, patterns: Sequence[Patte
             pattern.baseline_count = sum(_int(one) for one in values[1 : 1 + len(good)])
             pattern.expected = pattern.baseline_count * _scale(bad, good)
             if dated:
-                pattern.first = values[-2] if isinstance(values[-2], datetime) else None
-                pattern.last = values[-1] if isinstance(values[-1], datetime) else None
+                dates = [value if isinstance(value, datetime) else None for value in values[1 + len(good) :]]
+                pattern.first, pattern.last = dates[:2]
+                pattern.since = dates[-1] if good else pattern.first
             else:
                 _from_events(findings, pattern)
 
@@ -74,6 +77,8 @@ def _from_events(findings: Findings, pattern: PatternFinding) -> None:
     lines = _lines(findings, pattern, bad)
     times = [event.time for event in lines]
     pattern.first, pattern.last = (instant(min(times)), instant(max(times))) if times else (None, None)
+    seen = [event.time for one in (bad, *good) for event in _lines(findings, pattern, one)]
+    pattern.since = instant(min(seen)) if seen else None
     window = findings.scope.window
     read = (window.start, *(one.start for one in findings.baseline.ranges if one.end == window.start))
     if any(one.start < min(read) for one in good):

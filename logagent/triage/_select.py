@@ -1,6 +1,7 @@
 """Which patterns the survey counts exactly: the rows of the analysis, most telling first, each with its query."""
 
 import re
+from collections import Counter
 
 from logagent.analysis.digest_rows import PatternRow, pattern_rows
 from logagent.analysis.facts import Event
@@ -15,6 +16,8 @@ from logagent.triage._findings import Findings, PatternFinding
 MOST, MOST_OF_MANY = 40, 28
 """Patterns that are counted again; the others stay in the analysis."""
 KEPT = 12
+OFTEN = 2
+"""Places for the most frequent lines of all the others: a table without them says little."""
 ENOUGH = 5
 """Lines in the baseline from which their absence tells something."""
 TEMPLATE = 400
@@ -39,7 +42,9 @@ def select_patterns(findings: Findings) -> list[PatternFinding]:
     rows = fold(window, list(pattern_rows(window, findings.analysis.facts, findings.bad.start.timestamp())))
     most = MOST if findings.material.complete else MOST_OF_MANY
     late = [pair for pair in rows[most:] if findings.good and _came_or_went(pair[0])][:KEPT]
-    chosen = [*rows[: most - len(late)], *late]
+    frequent = sorted(rows[most - len(late) - OFTEN :], key=lambda pair: -pair[0].count)
+    often = [pair for pair in frequent[:OFTEN] if pair not in late and len(rows) > most]
+    chosen = [*rows[: most - len(late) - len(often)], *often, *late]
     return [_finding(findings, row, flow, f"P{place}") for place, (row, flow) in enumerate(chosen, 1)]
 
 
@@ -67,12 +72,24 @@ def _finding(findings: Findings, row: PatternRow, flow: Flow | None, name: str) 
         cited=row.cited,
         priority=row.priority,
         levels=Severity(row.level).name if row.level is not None else "-",
+        every_level=_every_level(findings, row),
         note=row.note,
         sample=row.sample.record,
         templates=row.templates,
         quiet=row.quiet,
         flow=flow,
     )
+
+
+def _every_level(findings: Findings, row: PatternRow) -> tuple[str, ...]:
+    window = findings.analysis.window
+    counts: Counter[int] = Counter()
+    for template in row.templates:
+        for index in window.by_template.get(template, ()):
+            event = window.events[index]
+            if event.level is not None:
+                counts[event.level] += max(1, round(event.weight))
+    return tuple(Severity(level).name for level, _ in counts.most_common()) or ("-",)
 
 
 def _shown(text: str, message: str) -> str:

@@ -71,6 +71,14 @@ _WEB = (
     ),
 )  # fmt: skip
 
+_ENDS = r"(?=[\s\"'`,;.)\]}<]|$)"
+_SPOKEN = (
+    _rule("password", "passw¦passphrase¦pwd", r"(?i:(?<![a-z])(?:passwo?r?d|passphrase|pwd)[ \t]{1,4}(?:(?:is|was)[ \t]{1,4})?)(?=\S{0,255}?\d)(?=\S{0,255}?[A-Za-z])(?P<s>[A-Za-z0-9!@#$%^&*+_~-]{8,256})" + _ENDS),
+    _rule("password", "pass=¦pass:¦pass =¦pass :", r"(?i:(?<![a-z])pass[ \t]?[=:][ \t]?)[\"']?(?=\S{0,255}?\d)(?=\S{0,255}?[A-Za-z])(?P<s>[^\s\"'&;,<>|(){}\[\]=]{8,256})" + _ENDS),
+    _rule("secret", "secret ¦token ¦key ", r"(?i:(?<![a-z])(?:secret|token|(?:api|access|secret)[ _-]?key)[ \t]{1,4}(?:(?:is|was)[ \t]{1,4})?)(?=\S{0,255}?\d)(?=\S{0,255}?[A-Z])(?=\S{0,255}?[a-z])(?P<s>[A-Za-z0-9+/_~-]{20,512}={0,2})" + _ENDS, random=True),
+)  # fmt: skip
+"""Named without a sign between: `password is x`, `token x`. A value has digits and letters; a word of prose has not."""
+
 _PROVIDERS = (
     _rule("key", "akia¦asia¦abia¦acca", _B + r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}" + _E),
     _rule("token", "ghp_¦gho_¦ghu_¦ghs_¦ghr_¦github_pat_", _B + r"(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_\w{22,255})"),
@@ -118,7 +126,7 @@ def _by_clue(rules: tuple[Rule, ...]) -> dict[str, tuple[Rule, ...]]:
     return {clue: tuple(rule for rule in rules if clue in rule.clues) for clue in clues}
 
 
-_ANYWHERE = _by_clue((*_WEB, *_BLOCKS))
+_ANYWHERE = _by_clue((*_WEB, *_SPOKEN, *_BLOCKS))
 _IN_LONG_WORDS = _by_clue(_PROVIDERS)
 _LONG_WORD = re.compile(r"[a-z0-9_.+/=:~@-]{15,}")
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")

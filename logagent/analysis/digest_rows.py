@@ -103,7 +103,7 @@ class _Group:
 def _groups(window: Window, cited: Mapping[int, Fact]) -> list[_Group]:
     groups: dict[tuple[str, int], _Group] = {}
     for template, indices in window.by_template.items():
-        key = (window.text(template), window.severity[template])
+        key = (window.miner.alike[template], window.severity[template])
         group = groups.setdefault(key, _Group([], []))
         group.templates.append(template)
         group.events.extend(window.events[i] for i in indices)
@@ -111,7 +111,7 @@ def _groups(window: Window, cited: Mapping[int, Fact]) -> list[_Group]:
     for template in sorted(missing):  # seen only in the sampled traces
         events = [event for event in window.trace_docs if event.template == template]
         if events:
-            groups.setdefault((window.text(template), -template), _Group([template], events))
+            groups.setdefault((window.miner.alike[template], -template), _Group([template], events))
     for group in groups.values():
         if len(group.templates) > 1:
             group.events.sort(key=lambda event: event.time)

@@ -154,8 +154,8 @@ def _kind(hit: re.Match[str]) -> str:
 
 
 def _plain(message: str) -> str:
-    """The mask without any secret, in as many words: what may be shown or asked for."""
-    return _slotted(message, lambda _: SLOT, lambda _: repeat(SLOT))
+    """The mask without any secret, in as many words: each further word of a secret is `_MORE`."""
+    return _slotted(message, lambda _: SLOT, lambda _: chain([SLOT], repeat(_MORE)))
 
 
 def _slotted(message: str, shown: Callable[[re.Match[str]], str], secret: Callable[[str], Iterator[str]]) -> str:
@@ -231,12 +231,14 @@ class Drain:
 
     Attributes:
         texts: masked text of each template, by id: the text of its first message, without secrets.
+        alike: the same with one slot for each secret, however many words it has: what readers take for one text.
         keys: (service, call site) of each template, by id.
     """
 
     def __init__(self, similarity: float = 0.7) -> None:
         self.similarity = similarity
         self.texts: list[str] = []
+        self.alike: list[str] = []
         self.keys: list[tuple[str, str]] = []
         self._raw: list[str] = []
         self._words: list[list[str]] = []
@@ -278,7 +280,9 @@ class Drain:
         return join_words(shown, delimiters)
 
     def _new(self, service: str, callsite: str, masked: str, message: str) -> int:
-        self.texts.append(_plain(message))
+        plain = _plain(message)
+        self.texts.append(plain.replace(_MORE, SLOT))
+        self.alike.append(" ".join(_WITH_MORE.sub("", plain).split()))
         self.keys.append((service, callsite))
         self._raw.append(message[: LIMIT + _BEYOND])
         self._words.append(tokens(masked))

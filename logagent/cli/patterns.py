@@ -16,7 +16,7 @@ from logagent.cli._progress import Progress
 from logagent.cli._window import window_title
 
 if TYPE_CHECKING:
-    from logagent.diagnosis import Pattern
+    from logagent.triage import PatternTable
 
 APP = command_app()
 FORMATS = ("text", "json", "jsonl")
@@ -60,29 +60,33 @@ def patterns(
     return 0
 
 
-def _as_json(found: "list[Pattern]", chosen: str) -> str:
-    rows = [one.model_dump(by_alias=True, exclude_none=True) for one in found]
+def _as_json(found: "PatternTable", chosen: str) -> str:
+    rows = [one.model_dump(by_alias=True, exclude_none=True) for one in found.rows]
     if chosen == "jsonl":
         return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    return json.dumps({"kind": "patterns", "patterns": rows}, ensure_ascii=False)
+    others = {"patterns": found.others, "lines": found.lines}
+    document = {"kind": "patterns", "total": found.total, "patterns": rows, "others": others}
+    return json.dumps(document, ensure_ascii=False)
 
 
-def _as_table(found: "list[Pattern]", console: Console) -> str:
+def _as_table(found: "PatternTable", console: Console) -> str:
     from zoneinfo import ZoneInfo  # noqa: PLC0415
 
     from logagent.analysis.sanitise import sanitise  # noqa: PLC0415
 
     say, zone = console.texts.say, ZoneInfo(console.zone)
-    if not found:
+    if not found.rows:
         return say("cli.patterns.none")
     rows = [tuple(say(f"cli.patterns.{name}") for name in ("change", "now", "usual", "first", "service", "text"))]
-    for one in found:
+    for one in found.rows:
         first = f"{datetime.fromisoformat(one.first_seen).astimezone(zone):%H:%M:%S}" if one.first_seen else "-"
         before = one.baseline_count
         usual = "-" if before is None else "<1" if 0 < before < 0.5 else f"{before:,.0f}"  # noqa: PLR2004 - as 0
         service = ", ".join(sanitise(name) for name in one.fields.get("service.name", [])) or "-"
         rows.append((say(f"cli.change.{one.change}"), f"{one.count:,}", usual, first, service, sanitise(one.template)))
-    return "\n".join(_aligned(rows))
+    figures = {"patterns": f"{found.others:,}", "lines": f"{found.lines:,}", "total": f"{found.total:,}"}
+    rest = [say("cli.patterns.others", **figures)] if found.others or found.lines else []
+    return "\n".join([*_aligned(rows), *rest])
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

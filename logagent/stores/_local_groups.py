@@ -29,6 +29,11 @@ MASK = (
     r"|(?:[-+]?\d+(?:[.,]\d+)*(?:ms|us|ns|s|m|h|d|[KMGT]i?B?|B|%)?)"
 )
 """What varies from line to line, for RE2: ids, addresses, times, paths, numbers with their unit."""
+STATUS = (
+    r"(?:HTTP/\d(?:\.\d)?\"?\s+|\bstatus(?:[ _]?code)?[\"\s:=]+|\b(?:GET|POST|PUT|DELETE|PATCH|HEAD)\s+\S+\s+)"
+    r"([1-5])\d\d\b"
+)
+"""The class of an HTTP status that the text states: the miner keeps it apart as well."""
 _MASKED_CHARACTERS = 500
 _TRACE_ROWS = 10
 """Rows looked at for each line of a trace that is wanted."""
@@ -109,7 +114,8 @@ def _group(run: Run, compiler: Compiler, query: LogQuery, buckets: int) -> None:
     run(
         "sample: group",
         "CREATE OR REPLACE TEMP TABLE grouped AS "
-        f"SELECT {service} AS service, sev, status // 100 AS class, "
+        f"SELECT {service} AS service, sev, coalesce(status // 100, 0) || ' ' || coalesce(regexp_extract("
+        f"left({message}, {_MASKED_CHARACTERS}), {literal(STATUS)}, 1, 'i'), '') AS class, "
         f"regexp_replace(left({message}, {_MASKED_CHARACTERS}), {literal(MASK)}, '<*>', 'g') AS mask, "
         f"(epoch_us(ts) - epoch_us(CAST(? AS TIMESTAMP))) // {width} AS bucket, "
         "count(*) AS n, min(ts) AS first, max(ts) AS last, arg_min(rowid, ts) AS id "

@@ -17,6 +17,8 @@ _LINES = 8
 """Lines of a pattern that stand for all: they differ in their slots only."""
 _EXCLUDED = 12
 """Most other patterns that one query sets itself apart from, so that it can still be read."""
+WORDLESS = 48
+"""The same of a pattern without any word: only what the others say tells it apart."""
 _CODES = 8
 _FAILED_FROM, _FAILED_TO = 500, 599
 
@@ -29,6 +31,8 @@ class Line:
     level: int | None
     status: int | None
     words: str
+    logger: str = ""
+    error_type: str = ""
 
 
 def lines_of(events: Sequence[Event]) -> tuple[Line, ...]:
@@ -46,6 +50,8 @@ def _line(event: Event) -> Line:
         event.level,
         record.status if record is not None else None,
         "".join(phrase_text(words(text)) for text in texts),
+        record.logger if record is not None else "",
+        record.error_type if record is not None else "",
     )
 
 
@@ -87,13 +93,19 @@ def _common(one: str, other: str) -> str:
 def apart(one: Kind, others: Iterable[Kind]) -> tuple[Node, list[Kind]]:
     """The query for a pattern, and the others that it cannot be told from."""
     node = conjunction(pattern_node(one.text, service=one.service, levels=sorted(one.levels)), *_class(one))
+    return set_apart(node, one, others)
+
+
+def set_apart(node: Node, one: Kind, others: Iterable[Kind]) -> tuple[Node, list[Kind]]:
+    """The same from a query that finds all lines of the one."""
     alike: list[Kind] = []
+    most = _EXCLUDED if literals(one.text) else WORDLESS
     excluded = 0
     for other in others:
         hits = [line for line in other.lines if holds(node, line)]
         if not hits:
             continue
-        part = _telling(one, other, hits) if excluded < _EXCLUDED else None
+        part = _telling(one, other, hits) if excluded < most else None
         if part is None:
             alike.append(other)
         else:
@@ -121,7 +133,16 @@ def _telling(one: Kind, other: Kind, hits: Sequence[Line]) -> Node | None:
         node = literal_node(run)
         if all(holds(node, line) for line in hits) and not any(holds(node, line) for line in one.lines):
             return Not(node)
-    return _by_status(one, other)
+    return _by_status(one, other) or _by_level(one, hits)
+
+
+def _by_level(one: Kind, hits: Sequence[Line]) -> Node | None:
+    """Lines that no line of the other is as severe as."""
+    own = {line.level for line in one.lines}
+    if None in own or own & {line.level for line in hits}:
+        return None
+    classes: list[Node] = [Level(level) for level in sorted(level for level in own if level is not None)]
+    return classes[0] if len(classes) == 1 else Or(tuple(classes))
 
 
 def _by_status(one: Kind, other: Kind) -> Node | None:
@@ -159,6 +180,10 @@ def _leaf_holds(node: Node, line: Line) -> bool:
         case Range(_, low, high):
             return line.status is not None and int(low or 0) <= line.status <= int(high or 0)
         case Term(field, value) | Phrase(field, value):
-            return line.service == value if field else phrase_text(words(value)) in line.words
+            return _value_of(line, field) == value if field else phrase_text(words(value)) in line.words
         case _:
             return True
+
+
+def _value_of(line: Line, field: str) -> str:
+    return {"logger": line.logger, "error_type": line.error_type}.get(field, line.service)

@@ -34,6 +34,7 @@ _SPIKE, _RISE, _FALL = 3.0, 1.25, 0.8
 _SIGNIFICANT = 0.001
 _ORDER: dict[Change, int] = {"new": 0, "spiking": 1, "vanished": 1, "rising": 3, "falling": 3, "steady": 4}
 _CLASS = re.compile(r"status-([a-e])xx")
+_FAILED = re.compile(r"(?:^| )\[failed: .*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z][A-Za-z_]{3,30}")
 
 
@@ -151,7 +152,7 @@ def _new(template: str, event: Event) -> Found:
 
 def _fill_slots(pattern: Found) -> None:
     """Which words a pattern merged into `<*>`: often the name that matters."""
-    words = tokens(pattern.template.split(" [failed: ")[0])
+    words = tokens(_FAILED.sub("", pattern.template))
     if SLOT not in words:
         return
     for event in pattern.events:
@@ -276,7 +277,7 @@ def row(pattern: Found, query: LogQuery, *, base: bool = True, told: str = "") -
 
 def plain_text(template: str) -> str:
     """A template without the marks that only tell apart."""
-    return _CLASS.sub(lambda hit: f"{_digit(hit)}xx", template.split(" [failed: ", 1)[0])
+    return _CLASS.sub(lambda hit: f"{_digit(hit)}xx", _FAILED.sub("", template))
 
 
 def _shown(pattern: Found) -> str:

@@ -17,6 +17,7 @@ from logagent.triage._standing import standing
 from logagent.triage._statements import sample
 from logagent.triage._summary import HEADLINE, fit, summary
 from logagent.triage._survey import survey
+from logagent.triage._table import PatternTable, pattern_table
 
 __all__ = [
     "BASELINES",
@@ -25,6 +26,7 @@ __all__ = [
     "Findings",
     "Frame",
     "PatternFinding",
+    "PatternTable",
     "Run",
     "Story",
     "Words",
@@ -35,6 +37,7 @@ __all__ = [
     "fit",
     "grounds",
     "mechanism_rows",
+    "pattern_table",
     "render_digest",
     "rule_hypotheses",
     "sample",

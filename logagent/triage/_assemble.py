@@ -81,7 +81,7 @@ def assemble(
 ) -> Diagnosis:
     """One Diagnosis. Evidence is listed only where something cites it."""
     words, clean = say
-    patterns = [_pattern(findings, one, clean) for one in shown_patterns(findings)]
+    patterns = [pattern_out(findings, one, clean) for one in shown_patterns(findings)]
     checks = checks_of(findings, words)
     onset = _onset(findings, words, judgement.outcome)
     changes = _changes(findings, words, clean)
@@ -263,13 +263,19 @@ def _timeline(findings: Findings, onset: Onset | None, changes: Sequence[ChangeE
 
 def shown_patterns(findings: Findings) -> list[PatternFinding]:
     """The patterns of the report: changed ones first, in order of how telling they are."""
+    return in_order(findings)[:PATTERNS]
+
+
+def in_order(findings: Findings) -> list[PatternFinding]:
+    """All patterns that have a line, in the order of `shown_patterns`."""
     order = {"new": 0, "spiking": 0, "vanished": 0, "rising": 1, "falling": 2, "steady": 3}
     kept = [p for p in findings.patterns if p.count or p.baseline_count]
-    return sorted(kept, key=lambda p: (-(p.priority >= CITED), order[p.change], -p.priority))[:PATTERNS]
+    return sorted(kept, key=lambda p: (-(p.priority >= CITED), order[p.change], -p.priority))
 
 
-def _pattern(findings: Findings, found: PatternFinding, clean: Clean) -> Pattern:
-    compared = bool(findings.good)
+def pattern_out(findings: Findings, found: PatternFinding, clean: Clean) -> Pattern:
+    """A pattern as the diagnosis states it."""
+    compared, since = bool(findings.good), found.since or found.first
     ratio = round(found.count / found.expected, 3) if compared and found.expected else None
     return Pattern(
         id=found.id,
@@ -278,10 +284,10 @@ def _pattern(findings: Findings, found: PatternFinding, clean: Clean) -> Pattern
         count=found.count,
         baseline_count=round(found.expected, 3) if compared else None,
         ratio=ratio,
-        first_seen=iso(found.first) if found.first else None,
-        first_seen_is_lower_bound=True if found.first and not compared else None,
+        first_seen=iso(since) if since else None,
+        first_seen_is_lower_bound=True if since and not compared else None,
         last_seen=iso(found.last) if found.last else None,
-        fields={"service.name": list(found.services)[:8], "log.level": [found.levels]},
+        fields={"service.name": list(found.services)[:8], "log.level": list(found.every_level)},
         sparkline=_sparkline(findings, found),
         evidence=[found.evidence] if found.evidence else [],
     )

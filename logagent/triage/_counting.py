@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import pairwise
 
+from logagent.analysis.facts import Event
 from logagent.analysis.statistics import band, benjamini_hochberg, g_test
 from logagent.diagnosis import BlastRadius, BlastValue, Change, Point, SeriesOut, Timeline
 from logagent.fields import ECS
@@ -22,8 +23,8 @@ MEASURES = 200
 """Figures of one request to a cluster."""
 BLAST_ROLES = ("version", "host", "pod", "namespace", "environment", "container", "service", "url")
 MIN_RECORDS = 5
-LOOSE, FEW = 0.01, 3
-"""A query is of its pattern if it finds as many lines, to this share or this number."""
+GROUPED = 500
+"""Characters of a message by which the store groups lines of a sample; behind them no weight is exact."""
 SERIES = 6
 REQUESTS = 0.02
 """Least share of events with a status, or a duration, from which these count as requests."""
@@ -46,7 +47,8 @@ def count_patterns(store: LogStore, findings: Findings, patterns: Sequence[Patte
     """
     scope, bad, good = findings.scope, findings.bad, findings.good
     dated = not findings.material.exact
-    per = 1 + len(good) + (2 if dated else 0)
+    per = 1 + len(good) + (2 + bool(good) if dated else 0)
+    whole = TimeWindow(min(one.start for one in (bad, *good)), bad.end)
     for start in range(0, len(patterns), MEASURES // per):
         part = patterns[start : start + MEASURES // per]
         measures: list[Measure] = []
@@ -54,6 +56,7 @@ def count_patterns(store: LogStore, findings: Findings, patterns: Sequence[Patte
             inside = scope.query(pattern.node, bad)
             measures += [Measure(inside), *(Measure(scope.query(pattern.node, one)) for one in good)]
             measures += [Measure(inside, "first"), Measure(inside, "last")] if dated else []
+            measures += [Measure(scope.query(pattern.node, whole), "first")] if dated and good else []
         answer = store.count(measures)
         findings.completeness.append(answer.completeness)
         for place, pattern in enumerate(part):
@@ -62,36 +65,59 @@ def count_patterns(store: LogStore, findings: Findings, patterns: Sequence[Patte
             pattern.baseline_count = sum(_int(one) for one in values[1 : 1 + len(good)])
             pattern.expected = pattern.baseline_count * _scale(bad, good)
             if dated:
-                pattern.first = values[-2] if isinstance(values[-2], datetime) else None
-                pattern.last = values[-1] if isinstance(values[-1], datetime) else None
+                dates = [value if isinstance(value, datetime) else None for value in values[1 + len(good) :]]
+                pattern.first, pattern.last = dates[:2]
+                pattern.since = dates[-1] if good else pattern.first
             else:
                 _from_events(findings, pattern)
 
 
 def _from_events(findings: Findings, pattern: PatternFinding) -> None:
-    """First and last line; where all events were read, also the counts of a query that cannot single its lines out."""
+    """First and last line; the counts too, where the query cannot single out the lines of the pattern."""
     bad, good = findings.bad, findings.good
-    times = _times(findings, pattern, bad)
+    lines = _lines(findings, pattern, bad)
+    times = [event.time for event in lines]
     pattern.first, pattern.last = (instant(min(times)), instant(max(times))) if times else (None, None)
-    if times and is_longer(findings.baseline):  # which ends where the trouble began, not where the window opens
-        pattern.first = instant(min(_times(findings, pattern, TimeWindow(_lead_in(findings)[1], bad.end))))
+    if lines and is_longer(findings.baseline):  # which ends where the trouble began, not where the window opens
+        whole = TimeWindow(_lead_in(findings)[1], bad.end)
+        pattern.first = instant(min(event.time for event in _lines(findings, pattern, whole)))
+    seen = [event.time for one in (bad, *good) for event in _lines(findings, pattern, one)]
+    pattern.since = instant(min(seen)) if seen else None
     window = findings.scope.window
     read = (window.start, *(one.start for one in findings.baseline.ranges if one.end == window.start))
-    if not findings.material.complete or any(one.start < min(read) for one in good):
+    if any(one.start < min(read) for one in good):
         return
-    if abs(len(times) - pattern.count) > max(LOOSE * len(times), FEW):
-        pattern.exact = False
-        pattern.count = len(times)
-        pattern.baseline_count = sum(len(_times(findings, pattern, one)) for one in good)
-        pattern.expected = pattern.baseline_count * _scale(bad, good)
+    old = [event for one in good for event in _lines(findings, pattern, one)]
+    now, before = _weight(lines), _weight(old)
+    if findings.material.complete:
+        pattern.exact = (now, before) == (pattern.count, pattern.baseline_count)
+    else:  # a line stands for all alike of a while, which may begin in the one stretch and end in the other
+        short = all(len(event.message) <= GROUPED for event in (*lines, *old))
+        pattern.exact = not short or now + before == pattern.count + pattern.baseline_count
+        asked = pattern.count + pattern.baseline_count
+        if not pattern.exact and asked:
+            now, before = _shared(now + before, pattern.baseline_count / asked)
+    if not pattern.exact:
+        pattern.count, pattern.baseline_count = now, before
+        pattern.expected = before * _scale(bad, good)
 
 
-def _times(findings: Findings, pattern: PatternFinding, stretch: TimeWindow) -> list[float]:
-    """Times of a pattern's events that were read in a stretch."""
+def _shared(total: int, share: float) -> tuple[int, int]:
+    """Lines of both stretches, parted as those that the query finds."""
+    before = round(total * share)
+    return total - before, before
+
+
+def _weight(events: Sequence[Event]) -> int:
+    return round(sum(event.weight for event in events))
+
+
+def _lines(findings: Findings, pattern: PatternFinding, stretch: TimeWindow) -> list[Event]:
+    """A pattern's events that were read in a stretch."""
     window = findings.analysis.window
     start, end = stretch.start.timestamp(), stretch.end.timestamp()
     indices = (index for template in pattern.templates for index in window.by_template.get(template, ()))
-    return [time for index in indices if start <= (time := window.events[index].time) < end]
+    return [event for index in indices if start <= (event := window.events[index]).time < end]
 
 
 def classify(findings: Findings, patterns: Sequence[PatternFinding]) -> None:

@@ -39,6 +39,10 @@ class PatternFinding:
     """Kind of the fact that rests on it."""
     priority: float = 0.0
     levels: str = ""
+    every_level: tuple[str, ...] = ()
+    """Those of all its lines, most frequent first."""
+    since: datetime | None = None
+    """Its first line in all stretches that were compared."""
     note: str = ""
     """Quantiles of numbers, status codes."""
     sample: LogRecord | None = None

@@ -1,6 +1,7 @@
 """Which patterns the survey counts exactly: the rows of the analysis, most telling first, each with its query."""
 
 import re
+from collections import Counter
 
 from logagent.analysis.digest_rows import PatternRow, pattern_rows
 from logagent.analysis.facts import Event
@@ -15,6 +16,8 @@ from logagent.triage._findings import Findings, PatternFinding
 MOST, MOST_OF_MANY = 40, 28
 """Patterns that are counted again; the others stay in the analysis."""
 KEPT = 12
+OFTEN = 2
+"""Places for the most frequent lines of all the others: a table without them says little."""
 ENOUGH = 5
 """Lines in the baseline from which their absence tells something."""
 TEMPLATE = 400
@@ -26,6 +29,7 @@ READ = 4_000
 _NONCE = "0000"
 _SLOT = re.compile(r"<[^<>\s]{1,24}>")
 _STATUS_CLASS = re.compile(r"status-[a-e]xx")
+_FAILED = re.compile(r"(?:^| )\[failed: .*", re.DOTALL)
 _LINED = re.compile(r"[#:]\d{1,9}$")
 
 
@@ -38,7 +42,9 @@ def select_patterns(findings: Findings) -> list[PatternFinding]:
     rows = fold(window, list(pattern_rows(window, findings.analysis.facts, findings.bad.start.timestamp())))
     most = MOST if findings.material.complete else MOST_OF_MANY
     late = [pair for pair in rows[most:] if findings.good and _came_or_went(pair[0])][:KEPT]
-    chosen = [*rows[: most - len(late)], *late]
+    frequent = sorted(rows[most - len(late) - OFTEN :], key=lambda pair: -pair[0].count)
+    often = [pair for pair in frequent[:OFTEN] if pair not in late and len(rows) > most]
+    chosen = [*rows[: most - len(late) - len(often)], *often, *late]
     return [_finding(findings, row, flow, f"P{place}") for place, (row, flow) in enumerate(chosen, 1)]
 
 
@@ -66,6 +72,7 @@ def _finding(findings: Findings, row: PatternRow, flow: Flow | None, name: str) 
         cited=row.cited,
         priority=row.priority,
         levels=Severity(row.level).name if row.level is not None else "-",
+        every_level=_every_level(findings, row),
         note=row.note,
         sample=row.sample.record,
         templates=row.templates,
@@ -74,12 +81,23 @@ def _finding(findings: Findings, row: PatternRow, flow: Flow | None, name: str) 
     )
 
 
+def _every_level(findings: Findings, row: PatternRow) -> tuple[str, ...]:
+    window = findings.analysis.window
+    counts: Counter[int] = Counter()
+    for template in row.templates:
+        for index in window.by_template.get(template, ()):
+            event = window.events[index]
+            if event.level is not None:
+                counts[event.level] += max(1, round(event.weight))
+    return tuple(Severity(level).name for level, _ in counts.most_common()) or ("-",)
+
+
 def _shown(text: str, message: str) -> str:
     """A template for readers: a status class as `5xx`, without the mark that the miner appends to failed requests.
 
     A secret with digits is no longer known as one once they are a slot, so its word is left out here.
     """
-    plain = text.split(" [failed: ", 1)[0]
+    plain = _FAILED.sub("", text)
     shown = _visible(message)
     if shown != sanitise(" ".join(message[:READ].split())):
         plain = " ".join(word if _whole(word, shown) else "<*>" for word in plain.split())
@@ -171,9 +189,12 @@ def _usable(word: str, shown: str) -> bool:
 
 
 def _levels(findings: Findings, row: PatternRow) -> tuple[int, ...]:
-    record = row.sample.record
-    known = bool(findings.description.fields.levels)
-    return (int(record.severity),) if known and record is not None and record.severity is not None else ()
+    """Severities of all its lines; none where a line has none."""
+    window = findings.analysis.window
+    indices = (index for template in row.templates for index in window.by_template.get(template, ()))
+    found = {window.events[index].level for index in indices} or {row.level}
+    known = bool(findings.description.fields.levels) and None not in found
+    return tuple(sorted(level for level in found if level is not None)) if known else ()
 
 
 def _error_node(text: str, record: LogRecord) -> list[Node]:

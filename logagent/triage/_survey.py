@@ -9,6 +9,7 @@ from logagent.analysis.survey import survey as analyse
 from logagent.logs import Severity, TimeWindow, instant
 from logagent.stores._base import Description, Measure
 from logagent.triage import _counting as counting
+from logagent.triage._exclusive import keep_apart
 from logagent.triage._findings import FAILING, Findings, PatternFinding
 from logagent.triage._longer import calm_part, is_longer, lengthened, look_back
 from logagent.triage._read import Material, read
@@ -113,6 +114,7 @@ def _comparable(captures: Sequence[Capture], bad: TimeWindow, good: Sequence[Tim
 def _patterns(run: Run, findings: Findings) -> str:
     """Select and count the telling patterns; what changed, in words."""
     findings.patterns = select_patterns(findings)
+    keep_apart(findings, findings.patterns)
     counting.count_patterns(run.store, findings, findings.patterns)
     counting.classify(findings, findings.patterns)
     changed = [p.change for p in findings.patterns]

@@ -1,10 +1,10 @@
 """The last door of a diagnosis: every text in it is masked and free of control characters, names and values too."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from logagent.diagnosis import Diagnosis
+from logagent.diagnosis import Diagnosis, Pattern
 from logagent.triage import HEADLINE, fit
 
 _AS_THEY_ARE = frozenset({"_id", "_index", "indices"})
@@ -21,6 +21,12 @@ def masked(diagnosis: Diagnosis, clean: Callable[[str], str]) -> Diagnosis:
     tree = _masked(diagnosis.model_dump(by_alias=True, exclude_unset=True), clean, {})
     headline = fit(tree["summary"]["headline"], HEADLINE)
     return Diagnosis.model_validate(tree | {"summary": tree["summary"] | {"headline": headline}})
+
+
+def masked_rows(rows: Iterable[Pattern], clean: Callable[[str], str]) -> list[Pattern]:
+    """The same for patterns that stand in no diagnosis."""
+    trees = (_masked(one.model_dump(by_alias=True, exclude_unset=True), clean, {}) for one in rows)
+    return [Pattern.model_validate(tree) for tree in trees]
 
 
 def _masked(value: Any, clean: Callable[[str], str], seen: dict[str, str]) -> Any:

@@ -5,7 +5,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Literal, Self
@@ -19,7 +19,6 @@ from logagent.diagnosis import (
     Diagnosis,
     Hypothesis,
     ModelUse,
-    Pattern,
     Request,
     Scope,
     StoreUse,
@@ -41,15 +40,27 @@ from logagent.events import (
 from logagent.evidence import Ledger
 from logagent.query import to_text
 from logagent.settings import RunOptions, Settings
-from logagent.stores._base import SearchPage
-from logagent.triage import Findings, Frame, Run, assemble, grounds, rule_hypotheses, shown_patterns, summary, survey
+from logagent.stores._base import Measure, SearchPage
+from logagent.triage import (
+    Findings,
+    Frame,
+    PatternTable,
+    Run,
+    assemble,
+    grounds,
+    pattern_table,
+    rule_hypotheses,
+    shown_patterns,
+    summary,
+    survey,
+)
 from logagent.verify import judge, requery
 from logagent.wiring import _resources as resources
 from logagent.wiring._called import support
 from logagent.wiring._choose import choose_hypotheses
 from logagent.wiring._focus import check_services, known_services, read_window, services_named
 from logagent.wiring._judged import Ask, Judged
-from logagent.wiring._masked import masked
+from logagent.wiring._masked import masked, masked_rows
 from logagent.wiring._nodata import explain_nothing
 from logagent.wiring._progress import Progress
 from logagent.wiring._severity import suggest
@@ -178,10 +189,15 @@ class Session:
         """Says that the run was stopped before its end."""
         return Caveat(code="interrupted", severity="warning", text=self.words.say("caveat.interrupted"))
 
-    def patterns(self, only: Sequence[str] = ()) -> list[Pattern]:
+    def patterns(self, only: Sequence[str] = ()) -> PatternTable:
         """The pattern table of the window, without a model; with `only`, patterns of these changes."""
-        found = self._finish(self.survey(), None).patterns
-        return [one for one in found if not only or one.change in only]
+        found = self.survey()
+        self._finish(found, None)
+        total = self.store.count([Measure(found.scope.query(window=found.bad))]).values[0].value
+        table = pattern_table(found, total if isinstance(total, int) else 0, self.clean)
+        return replace(
+            table, rows=masked_rows([one for one in table.rows if not only or one.change in only], self.clean)
+        )
 
     def search(self, limit: int, order: Literal["newest", "oldest"] = "newest") -> SearchPage:
         """Raw records of the window.

@@ -17,6 +17,7 @@ VALUES = {
     "host": "node-3",
     "trace_id": "4bf92f3577b34da6",
     "index": "logs-*",
+    "before": "2026-11-30T05:56:00Z",
     "since": "2026-11-30T06:01:00Z",
     "until": "2026-11-30T06:31:00Z",
     "query": 'service:"cart" AND level>=error',

@@ -121,18 +121,17 @@ def test_patterns_are_new_spiking_vanished_or_steady_against_the_baseline(tmp_pa
     check(ran)
 
 
-def test_a_pattern_without_a_word_of_its_own_is_counted_from_its_events(tmp_path: Path) -> None:
-    """No query finds only the lines `<num>`; the count is right all the same, and its row is a line."""
+def test_a_pattern_without_a_word_of_its_own_is_asked_for_by_what_the_others_say(tmp_path: Path) -> None:
     lines = [line(second, f"tick {second}") for second in range(0, 600, 2)]
     lines += [line(second, str(second * 1000), "error") for second in range(301, 600, 3)]
     lines += [line(second, f"job {second} aborted", "error") for second in range(1, 600, 3)]
     lines.sort(key=lambda one: str(one["@timestamp"]))
     ran = run(settings(tmp_path), files=(write(tmp_path, lines),), since=SINCE, until=UNTIL)
     found = next(p for p in ran.findings.patterns if p.template == "<num>")
-    assert (found.count, found.baseline_count, found.change, found.exact) == (100, 0, "new", False)
+    assert (found.count, found.baseline_count, found.change, found.exact) == (100, 0, "new", True)
     row = ran.ledger.get(found.evidence)
     assert row is not None
-    assert row.query.figure.op == "documents"
+    assert row.query.figure.op == "count"
     assert ran.findings.volume.failing >= 100
     check(ran)
 

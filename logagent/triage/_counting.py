@@ -1,5 +1,6 @@
 """Exact counts of what the survey found: patterns, failing events, buckets, blast radius; few requests."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -35,8 +36,9 @@ NEW_RATIO, RISING, FALLING = 3.0, 1.25, 0.8
 
 
 def interval_for(seconds: float) -> int:
-    """The bucket length, in seconds, that gives at most about 60 buckets."""
-    return next((step for step in INTERVALS if seconds / step <= BUCKETS + 1), INTERVALS[-1])
+    """The bucket length, in seconds, that gives at most about 60 buckets; whole days beyond the last of INTERVALS."""
+    days = INTERVALS[-1] * math.ceil(seconds / INTERVALS[-1] / BUCKETS)
+    return next((step for step in INTERVALS if seconds / step <= BUCKETS + 1), days)
 
 
 def count_patterns(store: LogStore, findings: Findings, patterns: Sequence[PatternFinding]) -> None:

@@ -16,8 +16,11 @@ Standing = Literal["", "chronic", "over"]
 
 
 def standing(findings: Findings) -> Standing:
-    """`chronic`: much fails, and about as much did before; `over`: much failed before, and no longer."""
-    if not findings.good:
+    """`chronic`: much fails, and about as much did before; `over`: much failed before, and no longer.
+
+    A baseline inside the window says nothing of the time before it.
+    """
+    if all(one.start >= findings.scope.window.start for one in findings.good):
         return ""
     pairs = list(_shares(findings))
     if any(now >= HIGH and before >= max(HIGH, ALIKE * now) for now, before in pairs):

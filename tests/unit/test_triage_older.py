@@ -181,3 +181,9 @@ def test_few_lines_and_access_logs_clear_no_causes(tmp_path: Path) -> None:
     assert quiet["words of causes"] == "not_possible"
     assert quiet["timeout"] == "no_signal"
     assert not {"memory", "tls", "disk", "deploy"} & set(quiet)
+
+
+def test_trouble_all_through_the_only_window_there_is_says_nothing_of_the_time_before(tmp_path: Path) -> None:
+    found = ran(tmp_path, shop(0, HOUR), 0, HOUR)
+    assert "before the window" not in found.diagnosis.summary.headline
+    assert found.diagnosis.outcome != "no_anomaly"

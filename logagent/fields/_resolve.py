@@ -85,15 +85,6 @@ def resolve(
     )
 
 
-def candidates(role: str) -> tuple[str, ...]:
-    """All names that any schema has for a role, without order; what to ask a mapping for."""
-    return tuple(
-        dict.fromkeys(
-            name for schema in schemas() for table in (schema.roles, schema.weak) for name in table.get(role, ())
-        )
-    )
-
-
 def _best_schema(names: set[str]) -> Schema:
     plain = next(schema for schema in schemas() if schema.name == "plain")
 

@@ -12,7 +12,6 @@ import orjson
 from logagent.formats import Event, Format, read_events, recognise
 from logagent.formats.jsonlines import without_halves
 from logagent.stores._local_load import LINE
-from logagent.stores._local_shape import respelled
 
 _HEAD_LINES = 400
 _HEAD_BYTES = 1 << 20
@@ -40,7 +39,7 @@ class Converted:
 def convert(source: Path, target: Path, now: datetime) -> Converted:
     """Recognise the format of a text and write its events as JSON lines, unless it is JSON lines already."""
     lines = _head(source)
-    if _json_share(lines) >= _NEARLY_ALL and not (_spelled_twice(lines) or _is_document(lines)):
+    if _json_share(lines) >= _NEARLY_ALL and not _is_document(lines):
         others = _obstacles(source)
         if others is None:
             return Converted("JSON lines", source)
@@ -53,7 +52,7 @@ def convert(source: Path, target: Path, now: datetime) -> Converted:
             if event.fields is None:
                 result.unparsed += 1
                 continue
-            fields = respelled({LINE: event.line, **event.fields})
+            fields = {LINE: event.line, **event.fields}
             out.write(orjson.dumps(fields, default=str, option=orjson.OPT_NON_STR_KEYS) + b"\n")
     result.records = (result.records or 0) - result.unparsed
     return result
@@ -81,17 +80,6 @@ def _head(source: Path) -> list[str]:
 def _json_share(lines: list[str]) -> float:
     objects = sum(line.lstrip()[:1] == "{" and (len(line) == _SHOWN or line.rstrip()[-1:] == "}") for line in lines)
     return objects / len(lines) if lines else 0.0
-
-
-def _spelled_twice(lines: list[str]) -> bool:
-    for line in lines:
-        try:
-            record = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            continue
-        if respelled(record) != record:
-            return True
-    return False
 
 
 def _is_document(lines: list[str]) -> bool:

@@ -90,15 +90,17 @@ class Shape:
         return self.varied or any(child.varies() for child in self.children.values())
 
     def alike(self, value: object) -> object:
-        """The value with every key in its first spelling; one that a record has in both is numbered."""
+        """The value with every key in its first spelling; of several in one record the later ones are numbered."""
         if not isinstance(value, dict):
             return value
         found: dict[str, object] = {}
+        taken: set[str] = set()
         for key, inner in value.items():
             known: str = self.spelled.get(key.lower()) or key
-            if known in found or (known != key and known in value):
+            if known.lower() in taken:
                 names = (f"{key}_{number}" for number in count(2))
-                known = next(name for name in names if name not in found)
+                known = next(name for name in names if name.lower() not in taken)
+            taken.add(known.lower())
             found[known] = self.children.get(known, Shape()).alike(inner)
         return found
 
@@ -116,18 +118,6 @@ class Shape:
         for key in path:
             shape = shape.children[key]
         return shape
-
-
-def respelled(value: object) -> object:
-    """The value with keys that differ only in case made different: `Code` and `code` become `Code` and `code_2`."""
-    if not isinstance(value, dict):
-        return value
-    found: dict[str, object] = {}
-    seen: dict[str, int] = {}
-    for key, inner in value.items():
-        count = seen[key.lower()] = seen.get(key.lower(), 0) + 1
-        found[key if count == 1 else f"{key}_{count}"] = respelled(inner)
-    return found
 
 
 _KINDS = {dict: "object", list: "array", str: "string", int: "long", float: "double", bool: "boolean"}

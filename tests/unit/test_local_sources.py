@@ -345,3 +345,16 @@ def test_a_zstd_that_breaks_off_gives_what_came_before_and_says_so(tmp_path: Pat
     store.close()
     assert (found.total == 60_000) == (share == 1.0)
     assert notes.complete == (share == 1.0)
+
+
+def test_three_spellings_in_one_record_are_three_fields(tmp_path: Path) -> None:
+    path = tmp_path / "three.log"
+    path.write_text(line(0, Code="a", code="b", CODE="c") + "\n", encoding="utf-8")
+    store = opened(path)
+    kept = store.search(LogQuery(EVER, parse("")), limit=1).records[0]
+    store.close()
+    assert sorted(str(value) for name, value in kept.fields.items() if name.lower().startswith("code")) == [
+        "a",
+        "b",
+        "c",
+    ]

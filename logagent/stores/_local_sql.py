@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from logagent.analysis.words import phrase_text, words
 from logagent.errors import UsageError
 from logagent.fields import FieldMap, instant_of
 from logagent.logs import TimeWindow
@@ -27,7 +28,6 @@ from logagent.query import (
     Wildcard,
 )
 from logagent.stores._local_times import timestamp_sql
-from logagent.stores._local_words import phrase_text, words
 
 NUMBERS = frozenset({"long", "double"})
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Literal
 
+from logagent.analysis.apart import Kind, apart, kind_of, merged
 from logagent.analysis.events import from_record
 from logagent.analysis.facts import Event
 from logagent.analysis.statistics import g_test
@@ -17,7 +18,6 @@ from logagent.evidence import Claim, EvidenceQuery, Figure
 from logagent.logs import Completeness, Severity, TimeWindow
 from logagent.query import All, LogQuery, Node, conjunction, to_text
 from logagent.stores._base import LogStore, Measure, Sample
-from logagent.tools._apart import Kind, apart, kind_of, merged
 from logagent.tools._asked import clock, number
 from logagent.tools._base import Row, ToolContext
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from logagent.analysis.apart import Kind, kind_of, set_apart
 from logagent.query import to_text
-from logagent.tools._apart import Kind, kind_of, set_apart
 from logagent.triage._findings import Findings, PatternFinding
 
 QUERY = 1_500

@@ -10,8 +10,8 @@ from itertools import zip_longest
 from logagent.analysis.facts import Event
 from logagent.analysis.pattern_query import literal_node, literals, pattern_node
 from logagent.analysis.templates import SLOT, join_words, split_words, status_codes
+from logagent.analysis.words import phrase_text, words
 from logagent.query import And, Level, Node, Not, Or, Phrase, Range, Term, conjunction
-from logagent.stores._local_words import phrase_text, words
 
 _LINES = 8
 """Lines of a pattern that stand for all: they differ in their slots only."""

@@ -41,7 +41,7 @@ def findings(ran: Ran) -> dict[str, object]:
         "onset": (report.get("onset") or {}).get("started_at"),
         "entity": lead.get("entity"),
         "mechanism": lead.get("mechanism_id"),
-        "data": {key: value for key, value in report["data_quality"].items() if isinstance(value, int | float)},
+        "complete": report["data_quality"].get("complete"),
     }
 
 

@@ -175,7 +175,6 @@ def investigate(
     url: str = "",
     index: str = "",
     tokens: int | None = None,
-    deadline: float = 60.0,
 ) -> Ran:
     """Diagnose these lines (or an index of a node) with the model, everything on record."""
     with tempfile.TemporaryDirectory() as folder:
@@ -197,7 +196,7 @@ def investigate(
             until=end.isoformat(),
             use_model=model is not None,
             max_tokens=tokens,
-            deadline_seconds=deadline,
+            deadline_seconds=60.0,
         )
         return _run(settings, options, model, home)
 

@@ -123,8 +123,10 @@ class EvilModel(ScriptedModel):
 
 
 def _is_forced(body: Body) -> bool:
-    choice = body.get("tool_choice")
-    return isinstance(choice, dict) and choice.get("function", {}).get("name") == SUBMIT
+    """Whether the submission is asked for: by a choice, by the only tool, or in words."""
+    messages = body.get("messages")
+    last = str(messages[-1].get("content")) if isinstance(messages, list) and messages else ""
+    return body.get("tool_choice") not in (None, "auto") or "Submit now" in last
 
 
 def _key(call: Call) -> str:

@@ -11,7 +11,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from evals._security_scene import Ran
-from logagent.analysis.redact import Redactor
 from logagent.diagnosis import Diagnosis
 
 Oracle = Callable[[Ran, Ran, Any], str]
@@ -30,7 +29,7 @@ _ID = re.compile(r"\bE\d{1,6}\b")
 def findings(ran: Ran) -> dict[str, object]:
     """What is computed: counts, severity, window, services, outcome, confidence, cause. No words of the model."""
     report = json.loads(ran.diagnosis.to_json())
-    lead = next((one for one in report["hypotheses"] if one["state"] == "leading"), {})
+    lead: dict[str, Any] = next((one for one in report["hypotheses"] if one["state"] == "leading"), {})
     return {
         "outcome": report["outcome"],
         "status": report.get("status"),
@@ -203,34 +202,53 @@ def _markdown_targets(markdown: str) -> list[str]:
     return found
 
 
-class _Elements(html.parser.HTMLParser):
-    """Names of elements with their attributes, and what attributes refer to."""
+class HtmlParts(html.parser.HTMLParser):
+    """Names of elements and attributes, what attributes refer to, scripts, and the text that is shown."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.shape: set[str] = set()
+        self.names: set[str] = set()
+        self.attributes: set[str] = set()
         self.targets: list[str] = []
+        self.scripts: list[str] = []
+        self.text = ""
+        self._in_script = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note an element."""
-        self.shape |= {tag, *(f"{tag}[{name}]" for name, _ in attrs)}
+        self.names.add(tag)
+        self.attributes |= {name for name, _ in attrs}
         wanted = {"href", "src", "srcset", "action", "formaction", "poster", "background", "data"}
-        self.targets += [value for name, value in attrs if name in wanted and value and not value.startswith("#")]
+        self.targets += [value for name, value in attrs if name in wanted and value]
+        self._in_script = tag in {"script", "style"}
+
+    def handle_endtag(self, tag: str) -> None:
+        """Note the end of a script."""
+        self._in_script = False if tag in {"script", "style"} else self._in_script
+
+    def handle_data(self, data: str) -> None:
+        """Note text."""
+        if self._in_script:
+            self.scripts.append(data)
+        else:
+            self.text += data
 
 
-def _html(text: str) -> _Elements:
-    parser = _Elements()
+def html_parts(text: str) -> HtmlParts:
+    """A document, read by the parser of the standard library."""
+    parser = HtmlParts()
     parser.feed(text)
     parser.close()
     return parser
 
 
 def _html_targets(text: str) -> list[str]:
-    return [one for one in _html(text).targets if not one.startswith("data:image/")]
+    return [one for one in html_parts(text).targets if not one.startswith(("data:image/", "#"))]
 
 
 def _html_shape(text: str) -> set[str]:
-    return _html(text).shape
+    found = html_parts(text)
+    return found.names | {f"[{name}]" for name in found.attributes}
 
 
 def _messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -243,8 +261,3 @@ def _strings(value: object) -> list[str]:
         return [value]
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return [text for part in parts for text in _strings(part)]
-
-
-def masked(text: str) -> str:
-    """A text as the product would show it."""
-    return Redactor("0000")(text)

@@ -205,7 +205,7 @@ def _run(settings: Any, options: RunOptions, model: EvilModel | None, home: Path
     events: list[RunEvent] = []
     with watch() as acts, open_session(settings, options, events.append) as session:
         watched = Watched(session.store)
-        session.store = watched  # type: ignore[assignment]
+        session.store = watched
         diagnosis = session.run()
         reach = session.plan.scope.reach
         sources = frozenset(one.name for one in session.description.sources)

@@ -8,6 +8,7 @@ _RUNS = re.compile(r"`+")
 _FORMATTING = re.compile(r"([\\`*<>\[\]|~])")
 _EMPHASIS = re.compile(r"(?<![\w])_|_(?![\w])")
 _LEADING = re.compile(r"^(\s*)([#+\-=]|\d+[.)])(?=\s|$)")
+_TARGET = re.compile(r"(\]\s{0,4}[(:]\s{0,4}<?)([hHfF])[tT][tT]?([pP][sS]?://)")
 _REACTS = re.compile(
     r"[\w.\-]+/[\w.\-]+#\d+"  # owner/repo#1
     r"|(?<![\w&])[#!@]\w[\w\-/.]*"  # #123, !45, @name, @org/team
@@ -34,12 +35,21 @@ def _plain(text: str) -> str:
 
 def code(text: str | None) -> str:
     """Log text as inline code, fenced by more backticks than it holds."""
-    inner = clean(text)
+    inner = dead(clean(text))
     if not inner:
         return ""
     ticks = "`" * (max((len(run) for run in _RUNS.findall(inner)), default=0) + 1)
     blank = " " if inner.startswith("`") or inner.endswith("`") else ""
     return f"{ticks}{blank}{inner}{blank}{ticks}"
+
+
+def dead(text: str) -> str:
+    """Text in which no target of a link or an image can be followed, also where a reader does not know code.
+
+    >>> dead("![x](https://a.example/i.png)")
+    '![x](hxxps://a.example/i.png)'
+    """
+    return _TARGET.sub(r"\1\2xx\3", text)
 
 
 def cell(text: str) -> str:
@@ -49,7 +59,7 @@ def cell(text: str) -> str:
 
 def fence(lines: list[str], language: str = "") -> list[str]:
     """Lines as a block, fenced by more backticks than any of them holds; each is one safe line."""
-    inner = [clean_line(line) for line in lines]
+    inner = [dead(clean_line(line)) for line in lines]
     longest = max((len(run) for line in inner for run in _RUNS.findall(line)), default=0)
     ticks = "`" * max(3, longest + 1)
     return [f"{ticks}{language}", *inner, ticks]

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 _ENCODED = re.compile(
-    r"%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\[\"'\\/bfnrt]"
+    r"%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\[\"'\\/bfnrt]|&(?:quot|apos|amp|lt|gt|#[0-9]{2,3}|#x[0-9A-Fa-f]{2});"
     "|[\u00ad\u200b-\u200f\u2060-\u2064\u202a-\u202e\ufeff]|[\uff01-\uff5e]"
 )
 _JSON = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-_ZERO_WIDTH_FROM = "\u00ad"
+_ENTITIES = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
 _FULL_WIDTH = 0xFEE0
 _ASCII = 0x80
 
@@ -58,7 +58,7 @@ class View:
 def views(text: str) -> Iterator[View]:
     """The raw view, then the decoded one where it differs."""
     yield View(text, text.lower())
-    if "%" in text or "\\" in text or not text.isascii():
+    if "%" in text or "\\" in text or not text.isascii() or ("&" in text and ";" in text):
         decoded = _decoded(text)
         if decoded is not None:
             yield decoded
@@ -101,8 +101,15 @@ def _decode(escape: str) -> str | None:
     if escape[0] == "%" or escape[:2] == "\\u":
         code = int(escape.lstrip("%\\u"), base=16)
         return chr(code) if code < _ASCII else None
+    if escape[0] == "&":
+        return _ENTITIES.get(escape[1:-1]) or _by_number(escape[2:-1])
     if escape[0] == "\\":
         return _JSON.get(escape[1], escape[1])
     if len(escape) == 1 and "\uff01" <= escape <= "\uff5e":
         return chr(ord(escape) - _FULL_WIDTH)
     return ""
+
+
+def _by_number(code: str) -> str | None:
+    number = int(code[1:], base=16) if code[0] == "x" else int(code)
+    return chr(number) if number < _ASCII else None

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NewType
 
 from logagent.analysis import _redact_keys, _redact_patterns, _redact_personal
+from logagent.analysis._redact_screen import SCREEN
 from logagent.analysis._redact_view import Hit, View, views
 
 ModelText = NewType("ModelText", str)
@@ -18,6 +19,8 @@ ModelText = NewType("ModelText", str)
 
 FAILED = ModelText("[redaction failed]")
 _PASSES = 4
+_REMEMBERED, _MOST_REMEMBERED = 2_000, 20_000
+"""Characters of a text, and texts."""
 _ANY_MASK = re.compile(r"<[a-z_]{2,16}:[a-z0-9]{4,16}:[0-9]{1,9}>")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _FOLDED = frozenset({"email"})
@@ -38,6 +41,8 @@ class Redactor:
         self._addresses = addresses
         self._masks: dict[str, str] = {}
         self._originals: dict[str, str] = {}
+        self._clean: set[str] = set()
+        """Texts that hold no secret, or none any more: most texts of a run come again."""
         self._kinds: Counter[str] = Counter()
         self._mask_shape = re.compile(rf"<[a-z_]{{2,16}}:{re.escape(nonce)}:\d{{1,9}}>")
         self._nonce = nonce
@@ -49,6 +54,8 @@ class Redactor:
 
     def __call__(self, text: str) -> ModelText:
         """Mask every secret in `text`; masking twice changes nothing. A failure masks the whole text."""
+        if text in self._clean:
+            return ModelText(text)
         try:
             for _ in range(_PASSES):
                 masked = self._once(text)
@@ -57,6 +64,10 @@ class Redactor:
                 text = masked
         except (ValueError, LookupError, TypeError, RecursionError):
             return FAILED
+        if len(text) <= _REMEMBERED:
+            if len(self._clean) >= _MOST_REMEMBERED:
+                self._clean.clear()
+            self._clean.add(text)
         return ModelText(text)
 
     def unmask_query(self, text: str) -> str:
@@ -128,10 +139,13 @@ def secrets(text: str, *, addresses: bool = False) -> list[Hit]:
 
 
 def _hits(view: View, *, addresses: bool) -> Iterator[Hit]:
-    if any(clue in view.lower for clue in _redact_keys.CLUES):
+    called = SCREEN.called(view.text)
+    if called.keys:
         yield from _redact_keys.find(view)
-    yield from _redact_patterns.find(view)
-    yield from _redact_personal.find(view)
+    if called.rules or called.block:
+        yield from _redact_patterns.find(view, called.rules, block=called.block)
+    if called.personal:
+        yield from _redact_personal.find(view)
     if addresses:
         yield from _redact_personal.addresses(view.text)
 

@@ -171,15 +171,53 @@ UNKNOWN_PLACE = len(RULES) - 1
 AT = tuple(place for place, rule in enumerate(RULES) if "://" in rule.clues or any("@" in clue for clue in rule.clues))
 """Rules that need an @."""
 _TAILS = frozenset(
-    ["-u", "auth", "basic", "pass", "login", "state", "token", "code", "key", "sig", "ticket", "session", "sid", "hash"]
-    + ["jwt", "secret", "otp", "invite"]
+    [
+        "-u",
+        "auth",
+        "basic",
+        "pass",
+        "login",
+        "state",
+        "token",
+        "code",
+        "key",
+        "sig",
+        "ticket",
+        "session",
+        "sid",
+        "hash",
+        "jwt",
+        "secret",
+        "otp",
+        "invite",
+    ]
 )
 """Clues that are words of their own: they count at the end of a word, behind no letter."""
 
 
 _COMMON = frozenset(
-    ["mt", "mz", "nd", "nz", "od", "ot", "ey", "eyj", "eaa", "eaaa", "pat", "pat.", "sat.", "sk", "s.", "sk-", "key-"]
-    + ["sg.", "api-", "dapi"]
+    [
+        "mt",
+        "mz",
+        "nd",
+        "nz",
+        "od",
+        "ot",
+        "ey",
+        "eyj",
+        "eaa",
+        "eaaa",
+        "pat",
+        "pat.",
+        "sat.",
+        "sk",
+        "s.",
+        "sk-",
+        "key-",
+        "sg.",
+        "api-",
+        "dapi",
+    ]
 )
 """Clues in many words. What their rules find holds no digit of its own and lies within one word: the rule is asked."""
 

@@ -208,14 +208,16 @@ def announces(lower: str) -> bool:
     return "ssn" in lower or "social" in lower or "iban" in lower or _PHONE_WORDS.search(lower) is not None
 
 
-def _phones(text: str, lower: str) -> Iterator[Hit]:
+def _phones(text: str) -> Iterator[Hit]:
     if "+" in text:
         for match in _PLUS.finditer(text):
             if _is_international(text, match):
                 yield Hit(match.start(), match.end(), "phone")
-    if any(word in lower for word in _PHONE_CLUES):
-        for clue in _PHONE_WORDS.finditer(text):
-            yield from _local_numbers(text, clue.end())
+
+
+def _announced(text: str) -> Iterator[Hit]:
+    for clue in _PHONE_WORDS.finditer(text):
+        yield from _local_numbers(text, clue.end())
 
 
 def _is_international(text: str, match: re.Match[str]) -> bool:
@@ -278,12 +280,14 @@ def addresses(text: str) -> Iterator[Hit]:
             yield Hit(match.start(), match.end(), "ip")
 
 
-def find(view: View) -> Iterator[Hit]:
-    """All personal data of the view, kind by kind."""
+def find(view: View, *, announced: bool) -> Iterator[Hit]:
+    """All personal data of the view, kind by kind; `announced`: a word of it announces some."""
     text = view.text
     if "@" in text:
         yield from _emails(text)
     yield from _numbers(text)
     yield from _ibans(text, view.lower)
-    yield from _phones(text, view.lower)
-    yield from _national(text, view.lower)
+    yield from _phones(text)
+    if announced:
+        yield from _announced(text)
+        yield from _national(text, view.lower)

@@ -30,12 +30,14 @@ class Called:
 
     keys: bool
     personal: bool
+    announced: bool
+    """A word announces personal data; else only its own digits and signs tell it."""
     block: bool
     rules: tuple[int, ...]
     """Places in `_redact_patterns.RULES`."""
 
 
-_NOTHING = Called(keys=False, personal=False, block=False, rules=())
+_NOTHING = Called(keys=False, personal=False, announced=False, block=False, rules=())
 
 
 def trie(words: Iterable[str]) -> str:
@@ -63,6 +65,16 @@ def plain(clue: str) -> str:
     return max(words, key=len, default="")
 
 
+def _has_at(text: str) -> bool:
+    """Whether an @ stands behind something, as in an address and in a URL; not as in `"@timestamp"`."""
+    at = text.find("@")
+    while at >= 0:
+        if at and text[at - 1] not in " \t\n\"'`,;([{<|":
+            return True
+        at = text.find("@", at + 1)
+    return False
+
+
 class Screen:
     """Words and what they call for. Shared by all runs and threads: that is the same whoever asks."""
 
@@ -76,20 +88,20 @@ class Screen:
         """What has to be asked about `text`; nothing for most lines."""
         raw = text.encode("utf-8", "surrogatepass").translate(_TABLE)
         words = raw.split()
-        is_personal = "@" in text or "+" in text or (b"0000" in raw and _NUMBERS.search(raw) is not None)
+        at = _has_at(text)
+        is_personal = at or "+" in text or (b"0000" in raw and _NUMBERS.search(raw) is not None)
         if not is_personal and self._harmless.issuperset(words):
             return _NOTHING
         calls: set[int] = set()
         for word in set(words).difference(self._harmless):
             calls.update(self._calls(word))
-        if "@" in text:
+        if at:
             calls.update(_redact_patterns.AT)
         if "1//0" in text:
             calls.update(self._by_clue.get("ya00.", ()))
-        if is_personal:
-            calls.add(PERSONAL)
         rules = tuple(sorted(place for place in calls if place >= 0))
-        return Called(KEYS in calls, PERSONAL in calls, BLOCK in calls, rules)
+        announced = PERSONAL in calls
+        return Called(KEYS in calls, announced or is_personal, announced, BLOCK in calls, rules)
 
     def _calls(self, word: bytes) -> tuple[int, ...]:
         found = self._known.get(word)

@@ -145,7 +145,7 @@ def _hits(view: View, *, addresses: bool) -> Iterator[Hit]:
     if called.rules or called.block:
         yield from _redact_patterns.find(view, called.rules, block=called.block)
     if called.personal:
-        yield from _redact_personal.find(view)
+        yield from _redact_personal.find(view, announced=called.announced)
     if addresses:
         yield from _redact_personal.addresses(view.text)
 

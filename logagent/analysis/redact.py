@@ -7,7 +7,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NewType
 
 from logagent.analysis import _redact_keys, _redact_patterns, _redact_personal
@@ -37,8 +37,9 @@ class Redactor:
     Not thread-safe: only the loop's own thread redacts.
     """
 
-    def __init__(self, nonce: str, *, addresses: bool = False) -> None:
+    def __init__(self, nonce: str, *, addresses: bool = False, custom: Sequence[str] = ()) -> None:
         self._addresses = addresses
+        self._custom = tuple(map(re.compile, custom))
         self._masks: dict[str, str] = {}
         self._originals: dict[str, str] = {}
         self._clean: set[str] = set()
@@ -77,7 +78,7 @@ class Redactor:
         return self._mask_shape.sub(lambda match: self._originals.get(match[0], match[0]), text)
 
     def _once(self, text: str) -> str:
-        spans = secrets(text, addresses=self._addresses)
+        spans = secrets(text, addresses=self._addresses, custom=self._custom)
         if not spans:
             return text
         quoted = text[:1] in {"{", "["}
@@ -120,9 +121,12 @@ class Redactor:
         return mask
 
 
-def secrets(text: str, *, addresses: bool = False) -> list[Hit]:
+def secrets(text: str, *, addresses: bool = False, custom: Sequence[re.Pattern[str]] = ()) -> list[Hit]:
     """Where secrets stand in `text`: merged, in order, without those that touch a mask. Safe in any thread."""
     hits = sorted({view.raw_span(hit) for view in views(text) for hit in _hits(view, addresses=addresses)})
+    if custom:
+        own = (match.span() for rule in custom for match in rule.finditer(text))
+        hits = sorted({*hits, *(Hit(start, end, "custom") for start, end in own)})
     if not hits:
         return []
     taken = [match.span() for match in _ANY_MASK.finditer(text)]

@@ -55,6 +55,8 @@ def make_context(options: GlobalOptions, limits: RunLimits | None = None) -> Con
     CURRENT.console = console
     if settings.es.insecure and settings.es.url:
         console.say(console.texts.say("cli.insecure"))
+    if settings.es.allow_http and settings.es.has_credentials and (settings.es.url or "").startswith("http:"):
+        console.say(console.texts.say("cli.allow_http"))
     return Context(settings, console, options, environ)
 
 

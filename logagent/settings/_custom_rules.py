@@ -40,6 +40,8 @@ def _unlimited(tree: Any, *, inside: bool) -> int:
     for operation, argument in tree:
         if operation in _FORBIDDEN:
             raise ValueError("a reference to a group cannot be limited in time")
+        if operation is _constants.BRANCH and inside:
+            raise ValueError("a choice inside a repetition can take very long: write [ab] in place of a|b")
         if operation in _REPEATS:
             _, most, body = argument
             endless = most is _constants.MAXREPEAT or most > _MANY

@@ -22,7 +22,7 @@ _RUN = 8
 """Words in a row that nobody writes by chance."""
 _CODE = re.compile(r"(?<![\w-])(?=[A-Z0-9_-]*\d)(?=[A-Z0-9_-]*[A-Z][0-9_-]*[A-Z])[A-Z][A-Z0-9_-]{5,}(?![\w-])")
 """`ABC123`: a ticket, an advisory, a word to be repeated."""
-_QUOTES = re.compile(r"[\"“”'`「」][^\"“”'`「」]{2,160}[\"“”'`「」]")
+_QUOTES = re.compile(r"\"[^\"]{2,160}\"|“[^”]{2,160}”|「[^」]{2,160}」")
 _COMMAND = re.compile(
     r"(?:^|[`;|&]|\b(?:run|execute|type|paste|with)\s)\s*(?:sudo\s+)?(?:curl|wget|kubectl|helm|docker|podman|systemctl"
     r"|service|iptables|nft|ufw|apt(?:-get)?|yum|dnf|apk|pip3?|npm|gem|rm|chmod|chown|kill|pkill|ssh|scp|nc|bash|sh"

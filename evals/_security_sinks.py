@@ -98,10 +98,11 @@ class Product:
         return done.stdout.decode("utf-8") if done.returncode in {0, 7} else None
 
 
-def hostile(payload: str) -> list[dict[str, Any]]:
-    """The incident with the payload in the failing lines of one service, its name, hosts and error types."""
-    lines = []
+def hostile(*payloads: str) -> list[dict[str, Any]]:
+    """The incident with the payloads by turns in failing lines of one service, its name, hosts and error types."""
+    lines: list[dict[str, Any]] = []
     for line in incident():
+        payload = payloads[len(lines) % len(payloads)]
         if line["service"]["name"] == "payment" and line["log"]["level"] == "error":
             name = {"name": f"payment {payload}"[:200]}
             error = {"type": payload, "message": f"{payload} again"}

@@ -27,6 +27,9 @@ CLUES = (
 )  # fmt: skip
 _LONGEST_KEY = 60
 _ODD = re.compile(r"[^A-Za-z0-9_.\-]")
+_REACH = 32
+"""Characters that a key word reaches beyond its clue, at most."""
+_CLUE = re.compile("|".join(map(re.escape, CLUES)))
 _KEY_CHAR = re.compile(r"[A-Za-z0-9_.\-]")
 _SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
 _STRONG = frozenset(
@@ -61,7 +64,7 @@ _MEASURES = frozenset({"tokens", "tokenizer", "tokenized", "tokenization", "secr
 def find(view: View) -> Iterator[Hit]:
     """Values of keys that name a secret, in the order of the text. Linear: no character is a value twice."""
     text, done = view.text, 0
-    for match in _WORD.finditer(text):
+    for match in _words(view):
         if match.start() < done:
             continue
         start, end = _whole_key(text, match.start(), match.end(), done)
@@ -71,6 +74,20 @@ def find(view: View) -> Iterator[Hit]:
                 done = max(done, hit.end)
                 if hit.start < hit.end:
                     yield hit
+
+
+def _words(view: View) -> Iterator[re.Match[str]]:
+    """All matches of `_WORD`, looked for only where one of the clues stands, which costs a tenth."""
+    text, lower, at = view.text, view.lower, 0
+    if len(lower) != len(text):
+        yield from _WORD.finditer(text)
+        return
+    for clue in _CLUE.finditer(lower):
+        if clue.start() >= at and (
+            match := _WORD.search(text, max(at, clue.start() - _REACH), min(len(text), clue.end() + _REACH))
+        ):
+            yield match
+            at = match.end()
 
 
 def may_be_key(word: str) -> bool:

@@ -18,6 +18,8 @@ _LONGEST_HEX = 72
 """Digests end here; no secret that is known by its own shape is a run of hexadecimal digits."""
 _NUMBERS = re.compile(rb"0000000000000|0000[ -]0000|000[- ]00[- ]0000")
 """Runs of digits, one of which stands in every card, resident id or phone number without a word that announces it."""
+_NINE_DIGITS = re.compile(rb"0(?:[ .()-]{0,2}0){8}")
+"""What a word can announce is a number of at least nine digits, or an account."""
 _ACCOUNT = re.compile(r"[a-z]{2}00", re.IGNORECASE)
 _LONG_WORD = 15
 KEYS, PERSONAL, BLOCK = -1, -2, -3
@@ -37,7 +39,7 @@ class Called:
     """Places in `_redact_patterns.RULES`."""
 
 
-_NOTHING = Called(keys=False, personal=False, announced=False, block=False, rules=())
+NOTHING = Called(keys=False, personal=False, announced=False, block=False, rules=())
 
 
 def trie(words: Iterable[str]) -> str:
@@ -91,16 +93,18 @@ class Screen:
         at = _has_at(text)
         is_personal = at or "+" in text or (b"0000" in raw and _NUMBERS.search(raw) is not None)
         if not is_personal and self._harmless.issuperset(words):
-            return _NOTHING
+            return NOTHING
         calls: set[int] = set()
         for word in set(words).difference(self._harmless):
             calls.update(self._calls(word))
+        if not calls and not is_personal:
+            return NOTHING
         if at:
             calls.update(_redact_patterns.AT)
         if "1//0" in text:
             calls.update(self._by_clue.get("ya00.", ()))
         rules = tuple(sorted(place for place in calls if place >= 0))
-        announced = PERSONAL in calls
+        announced = PERSONAL in calls and (_NINE_DIGITS.search(raw) is not None or b"iban" in raw.lower())
         return Called(KEYS in calls, announced or is_personal, announced, BLOCK in calls, rules)
 
     def _calls(self, word: bytes) -> tuple[int, ...]:

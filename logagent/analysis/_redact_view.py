@@ -58,10 +58,15 @@ class View:
 def views(text: str) -> Iterator[View]:
     """The raw view, then the decoded one where it differs."""
     yield View(text, text.lower())
-    if "%" in text or "\\" in text or not text.isascii() or ("&" in text and ";" in text):
+    if not is_plain(text):
         decoded = _decoded(text)
         if decoded is not None:
             yield decoded
+
+
+def is_plain(text: str) -> bool:
+    """Whether there is nothing to decode for certain."""
+    return text.isascii() and "%" not in text and "\\" not in text and not ("&" in text and ";" in text)
 
 
 def _decoded(text: str) -> View | None:

@@ -75,9 +75,17 @@ class Backing:
         self._context = context
 
     def unbacked(self, sentence: str) -> list[str]:
-        """What the sentence states and these rows do not show, as written; names and quotes with where they stand."""
-        plain = ID_GROUP.sub(" ", ID.sub(" ", _NUMBERED.sub(" ", sentence)))
-        told = stated(plain)
+        """What the sentence states and these rows do not show: figures, times, quotes and names."""
+        cited = ", ".join(row.id for row in self._rows) or "what you cite"
+        foreign = self._foreign(_without_ids(sentence))
+        return [
+            *self.misstated(sentence),
+            *(f"{name!r} is not in {cited}: cite a row that shows it" for name in foreign),
+        ]
+
+    def misstated(self, sentence: str) -> list[str]:
+        """The same without names: a proposal may name a suspect that its rows do not."""
+        told = stated(_without_ids(sentence))
         cited = ", ".join(row.id for row in self._rows)
         figure = f" that {cited} does not show" if cited else ""
         cited = cited or "what you cite"
@@ -85,8 +93,7 @@ class Backing:
         found += [
             f'"{one.text}" is no time of {cited}: leave times to code' for one in told.clocks if not self._has_time(one)
         ]
-        found += [f'"{quote}" is not what {cited} says: quote as it stands' for quote in self._misquoted(told)]
-        return found + [f"{name!r} is not in {cited}: cite a row that shows it" for name in self._foreign(plain)]
+        return found + [f'"{quote}" is not what {cited} says: quote as it stands' for quote in self._misquoted(told)]
 
     # -- numbers ---------------------------------------------------------------------------------------------------
 
@@ -189,6 +196,10 @@ class Backing:
     @cached_property
     def _names_of_run(self) -> list[str]:
         return sorted({name for row in self._context.ledger for name in _names(row)})
+
+
+def _without_ids(sentence: str) -> str:
+    return ID_GROUP.sub(" ", ID.sub(" ", _NUMBERED.sub(" ", sentence)))
 
 
 def _read(context: ToolContext, ids: Sequence[str]) -> Iterator[str]:

@@ -158,7 +158,7 @@ def _hypothesis(hypothesis: "SubmittedHypothesis", context: ToolContext) -> list
         nameless = name == "service" and not context.fields.roles.get("service")  # code knows none either
         if not nameless and not context.occurs(value):
             found.append(f"{name} {_named(value)!r} occurs in no result")
-    return found + _stated_in(hypothesis, context).unbacked(hypothesis.statement)
+    return found + _stated_in(hypothesis, context).misstated(hypothesis.statement)
 
 
 def _stated_in(hypothesis: "SubmittedHypothesis", context: ToolContext) -> Backing:
@@ -192,7 +192,7 @@ def _entity(hypothesis: "SubmittedHypothesis") -> dict[str, str]:
 def _mended(hypothesis: "SubmittedHypothesis", context: ToolContext) -> "SubmittedHypothesis | None":
     """The hypothesis without what is not backed; None where nothing supports it."""
     supporting = _issued(hypothesis.supporting, context)
-    if not supporting or _stated_in(hypothesis, context).unbacked(hypothesis.statement):
+    if not supporting or _stated_in(hypothesis, context).misstated(hypothesis.statement):
         return None
     entity = hypothesis.entity
     if entity is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from logagent.analysis.sanitise import sanitise
 from logagent.analysis.trim import cut
+from logagent.expressions import expression
 from logagent.tools._base import ToolContext
 
 if TYPE_CHECKING:
@@ -14,23 +15,23 @@ if TYPE_CHECKING:
 HEADLINE = 120
 _SENTENCES, _CAUSE_SENTENCES = 4, 2
 _TEXT, _STATEMENT = 900, 400
-_ID = re.compile(r"\bE\d{1,6}\b")
-_ID_GROUP = re.compile(r"[\[(（【]\s*(?:E\d{1,6}\s*[,;、，\s]*)+[\])）】]")
+_ID = expression(r"\bE\d{1,6}\b")
+_ID_GROUP = expression(r"[\[(（【]\s*(?:E\d{1,6}\s*[,;、，\s]*)+[\])）】]")
 _CJK = r"[\u3400-\u9fff]"
-_SENTENCE_END = re.compile(
+_SENTENCE_END = expression(
     r"(?<=[。！？])(?![”’」』）)\]】。！？])\s*"  # Chinese prose has no blank behind a full stop
     r"|(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\b[Nn]r\.)(?<!\bvs\.)(?<!\bcf\.)(?<!\bapprox\.)(?<=[.!?])"
     rf"(?:\s+(?=[^\W\d_a-z]|[\[(（【「『“\"'`*•-])|(?<=[\])）】][.!?])\s+(?=\S)|(?<=[\])）】!?][.!?])(?={_CJK}))"
     r"|\n+"
 )
 """A dot inside a name (`smtp.mail.example`, `3.8.1`, `node.js`) and behind a short word ends nothing."""
-_NUMBERED = re.compile(r"\b[Nn][or]\.\s?\d+\b")
+_NUMBERED = expression(r"\b[Nn][or]\.\s?\d+\b")
 """`Nr. 5` is the name of a thing."""
-_FIGURE = re.compile(
+_FIGURE = expression(
     r"(?<![\w.:/#=@-])[~≈<>≥≤+-]?\d[\d,.' ]*(?:[kKmM](?![A-Za-z]))?(?:\s?(?:%|percent|ms|s|sec\w*|min\w*|hours?|h|x"
     r"|times|GB|MB|KB|个|次|秒|分钟?|条|倍))?(?![\w.:/-]*\w)"
 )
-_CLASS = re.compile(r"(?:[1-5](?:\d\d|xx)|\d+(?:\.\d+){2,})\Z")
+_CLASS = expression(r"(?:[1-5](?:\d\d|xx)|\d+(?:\.\d+){2,})\Z")
 """Status codes, versions and addresses are names."""
 OTHER = "other"
 """A mechanism that is none of the list."""

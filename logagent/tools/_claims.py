@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from logagent.analysis.sanitise import sanitise
+from logagent.analysis.sentences import ID_GROUP, sentences
 from logagent.analysis.trim import cut
 from logagent.expressions import expression
 from logagent.tools._base import ToolContext
@@ -16,15 +17,6 @@ HEADLINE = 120
 _SENTENCES, _CAUSE_SENTENCES = 4, 2
 _TEXT, _STATEMENT = 900, 400
 _ID = expression(r"\bE\d{1,6}\b")
-_ID_GROUP = expression(r"[\[(（【]\s*(?:E\d{1,6}\s*[,;、，\s]*)+[\])）】]")
-_CJK = r"[\u3400-\u9fff]"
-_SENTENCE_END = expression(
-    r"(?<=[。！？])(?![”’」』）)\]】。！？])\s*"  # Chinese prose has no blank behind a full stop
-    r"|(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\b[Nn]r\.)(?<!\bvs\.)(?<!\bcf\.)(?<!\bapprox\.)(?<=[.!?])"
-    rf"(?:\s+(?=[^\W\d_a-z]|[\[(（【「『“\"'`*•-])|(?<=[\])）】][.!?])\s+(?=\S)|(?<=[\])）】!?][.!?])(?={_CJK}))"
-    r"|\n+"
-)
-"""A dot inside a name (`smtp.mail.example`, `3.8.1`, `node.js`) and behind a short word ends nothing."""
 _NUMBERED = expression(r"\b[Nn][or]\.\s?\d+\b")
 """`Nr. 5` is the name of a thing."""
 _FIGURE = expression(
@@ -82,21 +74,6 @@ def without_faults(submitted: "Submission", context: ToolContext) -> "Submission
 # -- prose ---------------------------------------------------------------------------------------------------------
 
 
-def sentences(text: str) -> list[str]:
-    """Sentences of Western and Chinese prose; ids behind a full stop belong to the sentence before.
-
-    >>> sentences("Pool empty [E5]. Orders fail. [E6]")
-    ['Pool empty [E5].', 'Orders fail. [E6]']
-    """
-    found: list[str] = []
-    for part in _SENTENCE_END.split(text.strip()):
-        if found and part and not _ID_GROUP.sub("", part).strip(" .。"):
-            found[-1] = f"{found[-1]} {part}"
-        elif part.strip():
-            found.append(part.strip())
-    return found
-
-
 def _headline(headline: str, context: ToolContext) -> list[str]:
     found = [f"headline: {len(headline)} characters, at most {HEADLINE}"] if len(headline) > HEADLINE else []
     return found + [
@@ -128,7 +105,7 @@ def _kept(text: str, most: int, context: ToolContext) -> str:
 
 def _figures(sentence: str, context: ToolContext) -> list[str]:
     """Numbers typed by the model: no ids, no names with digits, no status codes, nothing quoted from a result."""
-    plain = _ID_GROUP.sub(" ", _ID.sub(" ", _NUMBERED.sub(" ", sentence)))
+    plain = ID_GROUP.sub(" ", _ID.sub(" ", _NUMBERED.sub(" ", sentence)))
     plain = re.sub(r"[\"“”'`「」][^\"“”'`「」]{2,120}[\"“”'`「」]", lambda hit: _unquoted(hit[0], context), plain)
     found = (match[0].strip(" ,.'") for match in _FIGURE.finditer(plain))
     return [figure for figure in found if figure and not _CLASS.match(figure)][:3]

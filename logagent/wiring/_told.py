@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass, field
 
+from logagent.analysis.sentences import sentences
 from logagent.diagnosis import Hypothesis, ModelUse, NextStep, Summary
 from logagent.expressions import expression
-from logagent.tools._claims import sentences
 from logagent.triage import fit
 from logagent.verify import Judgement
 

@@ -6,7 +6,6 @@ CASES/20261130-1431-7f3a/transcript.jsonl   one record a step, written as it hap
 
 import contextlib
 import os
-import re
 import secrets
 import shutil
 import tempfile
@@ -22,6 +21,7 @@ from pydantic import ValidationError
 
 from logagent.diagnosis import Diagnosis
 from logagent.errors import StoreUnavailable, UsageError
+from logagent.expressions import expression
 
 KEEP_DAYS = 30
 """How long a case is kept where the settings say nothing."""
@@ -30,7 +30,7 @@ LAST = "last"
 DIAGNOSIS, TRANSCRIPT = "diagnosis.json", "transcript.jsonl"
 LARGEST = 50_000_000
 """Bytes of the largest report file that is read."""
-_ID = re.compile(r"\d{8}-\d{4}-[0-9a-f]{4}")
+_ID = expression(r"\d{8}-\d{4}-[0-9a-f]{4}")
 _TRIES = 50
 _SHOWN = 120
 

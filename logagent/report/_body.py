@@ -1,7 +1,7 @@
 """The middle of the terminal report: timeline, patterns, blast radius, hypotheses, checks."""
 
-from logagent.diagnosis import BlastRadius, Diagnosis, Hypothesis, Pattern, SeriesOut
-from logagent.report import _facts
+from logagent.diagnosis import BlastRadius, Diagnosis, Hypothesis, Pattern
+from logagent.report import _facts, _timeline
 from logagent.report._charts import sparkline
 from logagent.report._head import Lines, labelled
 from logagent.report._limits import Limits
@@ -30,10 +30,10 @@ def timeline(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     series = line.series[0] if line is not None and line.series else None
     if line is None or series is None or not any(point.count for point in series.points):
         return _marks(diagnosis, style, limits)
-    title = _facts.timeline_title(line, series.name, style)
-    lines = with_ids_free(title, _band(series, style), style.columns)
-    label = style.say("timeline.span", start=style.minute(series.points[0].at), end=style.minute(series.points[-1].at))
-    counts = [point.count for point in series.points]
+    title = _timeline.title(line, series.name, style)
+    lines = with_ids_free(title, _timeline.band(series, style), style.columns)
+    points = _timeline.full(series.points)
+    label, counts = _timeline.span(points, style), [point.count for point in points]
     chart = sparkline(counts, style.columns - cells(label) - 2, unicode=style.unicode)
     return [*lines, f"{label}  {chart}", *_marks(diagnosis, style, limits)]
 
@@ -46,22 +46,8 @@ def with_ids_free(left: str, tail: str, width: int) -> Lines:
     )
 
 
-def _band(series: SeriesOut, style: Style) -> str:
-    """`band 0-18, peak 212 at 14:11`."""
-    parts = []
-    highs = [point.expected_high for point in series.points if point.expected_high is not None]
-    lows = [point.expected_low for point in series.points if point.expected_low is not None]
-    if highs:
-        parts.append(
-            style.say("timeline.band", low=number(round(min(lows, default=0))), high=number(round(max(highs))))
-        )
-    peak = max(series.points, key=lambda point: point.count)
-    parts.append(style.say("timeline.peak", count=number(peak.count), at=style.minute(peak.at)))
-    return style.comma(*parts)
-
-
 def _marks(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
-    found = _facts.marks(diagnosis)
+    found = _timeline.marks(diagnosis)
     kept = sorted(
         sorted(found, key=lambda one: one.kind not in {"onset", "recovery"})[: limits.marks], key=lambda one: one.at
     )
@@ -69,7 +55,7 @@ def _marks(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     lines = []
     for one in kept:
         word = style.say(f"mark.{one.kind}")
-        row = f"  {style.clock(one.at)}  {pad(word, width)}  {_facts.mark_label(one)}".rstrip()
+        row = f"  {style.clock(one.at)}  {pad(word, width)}  {_timeline.mark_label(one)}".rstrip()
         lines.append(fit(row, style.columns, style.ellipsis))
     if len(found) > len(kept):
         lines.append("  " + style.say("more.marks", n=len(found) - len(kept)))

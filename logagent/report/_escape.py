@@ -1,7 +1,9 @@
-"""Text of logs and models inside Markdown: it must not format, link, ping or close what surrounds it."""
+"""Text of logs and models inside Markdown or HTML: it must not format, link, ping or close what surrounds it."""
 
+import html
 import re
 
+from logagent.analysis.sanitise import sanitise
 from logagent.report._text import clean
 
 _RUNS = re.compile(r"`+")
@@ -59,3 +61,19 @@ def clean_line(text: str) -> str:
     """One safe line; blanks at its begin stay."""
     body = text.lstrip(" ")
     return " " * (len(text) - len(body)) + clean(body)
+
+
+def html_text(text: str) -> str:
+    """Text as character data of HTML, between tags or within a quoted attribute: one safe line without markup."""
+    return html.escape(sanitise(text), quote=True)
+
+
+def html_json(document: str) -> str:
+    r"""A JSON document inside a script element: nothing in it can end the element or begin a comment.
+
+    >>> html_json('{"a":"</script>"}')
+    '{"a":"\\u003c/script\\u003e"}'
+    """
+    for char in "<>&\u2028\u2029":
+        document = document.replace(char, f"\\u{ord(char):04x}")
+    return document

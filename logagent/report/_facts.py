@@ -11,8 +11,6 @@ from logagent.diagnosis import (
     NextStep,
     Pattern,
     Span,
-    Timeline,
-    TimelineEvent,
 )
 from logagent.report._style import Style, Tone
 from logagent.report._text import cited, clean, kilo, number, percent, rounded, seconds
@@ -285,21 +283,6 @@ def step_words(step: NextStep, style: Style) -> str:
 # -- the rest --------------------------------------------------------------------------------------------------------
 
 
-def timeline_title(line: Timeline, series: str, style: Style) -> str:
-    """`failing events/min, order-api`; the series is named where it is not simply the unit."""
-    unit, name = unit_words(line.unit, style), unit_words(series, style)
-    if line.interval_seconds == 60:  # noqa: PLR2004 - a minute
-        return style.say("timeline.minute", unit=unit if name == unit else f"{name}, {unit}")
-    length = seconds(line.interval_seconds)
-    return style.say("timeline.head", name=unit if name == unit else f"{name}, {unit}", seconds=length)
-
-
-def unit_words(text: str, style: Style) -> str:
-    """The units that code writes, in the language of the report; anything else as it is."""
-    key = {"failing events": "timeline.failing", "events": "timeline.events"}.get(text)
-    return style.say(key) if key else clean(text)
-
-
 def usual(pattern: Pattern, style: Style) -> str:
     """Lines of a pattern to be expected by the baseline; never 0 where there were some."""
     before = pattern.baseline_count
@@ -308,23 +291,17 @@ def usual(pattern: Pattern, style: Style) -> str:
     return "<1" if 0 < before < 0.5 else number(round(before))  # noqa: PLR2004 - would be rounded to 0
 
 
-def mark_label(one: TimelineEvent) -> str:
-    """What a mark says beyond its kind."""
-    label = clean(one.label)
-    return "" if label.casefold() == one.kind else label
-
-
-def marks(diagnosis: Diagnosis) -> list[TimelineEvent]:
-    """Marks on the timeline in order of time, each once."""
-    if diagnosis.timeline is None:
-        return []
-    once = {(one.at, one.kind, one.label): one for one in diagnosis.timeline.events}
-    return sorted(once.values(), key=lambda one: one.at)
-
-
 def hypothesis_state(one: Hypothesis, style: Style) -> str:
     """`leading`, `ruled out`; a graded one that leads says its grade elsewhere (verdict)."""
     return style.say(f"label.{one.state}")
+
+
+def grade(one: Hypothesis, style: Style) -> str:
+    """The grade that code gave, in the words of the outcome; "" without one."""
+    return style.say(f"outcome.{_GRADES[one.grade]}") if one.grade else ""
+
+
+_GRADES = {"confirmed": "confirmed", "likely": "probable", "possible": "inconclusive"}
 
 
 def checks(diagnosis: Diagnosis, result: CheckResult) -> list[Check]:

@@ -5,7 +5,7 @@ evidence; what was left out is said.
 """
 
 from logagent.diagnosis import Diagnosis, EvidenceOut, Pattern
-from logagent.report import _facts
+from logagent.report import _facts, _timeline
 from logagent.report._charts import sparkline
 from logagent.report._escape import cell, code, fence, prose
 from logagent.report._style import Style
@@ -36,7 +36,7 @@ def _compose(diagnosis: Diagnosis, style: Style, step: tuple[int, int, int]) -> 
     samples, rows, patterns = step
     blocks = [
         _head(diagnosis, style),
-        _timeline(diagnosis, style),
+        _series(diagnosis, style),
         _patterns(diagnosis, style, patterns),
         _where(diagnosis, style),
         _hypotheses(diagnosis, style),
@@ -78,22 +78,17 @@ def _title(style: Style, key: str) -> list[str]:
     return [f"### {style.say(f'label.{key}')}", ""]
 
 
-def _timeline(diagnosis: Diagnosis, style: Style) -> list[str]:
+def _series(diagnosis: Diagnosis, style: Style) -> list[str]:
     line = diagnosis.timeline
     if line is None or not line.series or not line.series[0].points:
         return []
-    series = line.series[0]
-    start, end = style.minute(series.points[0].at), style.minute(series.points[-1].at)
-    chart = sparkline([point.count for point in series.points], _WIDTH, unicode=style.unicode)
-    peak = max(series.points, key=lambda point: point.count)
-    rows = [
-        _facts.timeline_title(line, series.name, style),
-        f"{style.say('timeline.span', start=start, end=end)}  {chart}",
-    ]
-    rows.append(style.say("timeline.peak", count=number(peak.count), at=style.minute(peak.at)))
+    series, points = line.series[0], _timeline.full(line.series[0].points)
+    chart = sparkline([point.count for point in points], _WIDTH, unicode=style.unicode)
+    rows = [_timeline.title(line, series.name, style), f"{_timeline.span(points, style)}  {chart}"]
+    rows.append(_timeline.band(series, style))
     rows += [
-        f"{style.clock(one.at)}  {style.say(f'mark.{one.kind}')}  {_facts.mark_label(one)}".rstrip()
-        for one in _facts.marks(diagnosis)
+        f"{style.clock(one.at)}  {style.say(f'mark.{one.kind}')}  {_timeline.mark_label(one)}".rstrip()
+        for one in _timeline.marks(diagnosis)
     ]
     return [*_title(style, "timeline"), *fence(rows, "text")]
 

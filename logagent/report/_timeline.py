@@ -1,0 +1,64 @@
+"""What all formats say of the series over time: its title, its band and peak, the marks on it."""
+
+from collections.abc import Sequence
+
+from logagent.diagnosis import Diagnosis, Point, SeriesOut, Timeline, TimelineEvent
+from logagent.report._style import Style
+from logagent.report._text import clean, number, seconds
+
+
+def full(points: Sequence[Point]) -> list[Point]:
+    """The buckets that lie wholly in what was looked at: a cut one at the end looks like a recovery, and is none."""
+    kept = [point for point in points if not point.partial]
+    return kept or list(points)
+
+
+def span(points: Sequence[Point], style: Style) -> str:
+    """`05:30 to 06:31`."""
+    return style.say("timeline.span", start=style.minute(points[0].at), end=style.minute(points[-1].at))
+
+
+def band(series: SeriesOut, style: Style) -> str:
+    """`band 0-18, peak 212 at 14:11`."""
+    parts = []
+    highs = [point.expected_high for point in series.points if point.expected_high is not None]
+    lows = [point.expected_low for point in series.points if point.expected_low is not None]
+    if highs:
+        parts.append(
+            style.say("timeline.band", low=number(round(min(lows, default=0))), high=number(round(max(highs))))
+        )
+    peak = max(series.points, key=lambda point: point.count)
+    parts.append(style.say("timeline.peak", count=number(peak.count), at=style.minute(peak.at)))
+    return style.comma(*parts)
+
+
+def title(line: Timeline, series: str, style: Style) -> str:
+    """`failing events/min, order-api`; the series is named where it is not simply the unit."""
+    unit, name = unit_words(line.unit, style), unit_words(series, style)
+    if line.interval_seconds == 60:  # noqa: PLR2004 - a minute
+        return style.say("timeline.minute", unit=unit if name == unit else f"{name}, {unit}")
+    length = seconds(line.interval_seconds)
+    return style.say("timeline.head", name=unit if name == unit else f"{name}, {unit}", seconds=length)
+
+
+def unit_words(text: str, style: Style) -> str:
+    """The units that code writes, in the language of the report; anything else as it is."""
+    key = {"failing events": "timeline.failing", "events": "timeline.events"}.get(text)
+    return style.say(key) if key else clean(text)
+
+
+def mark_label(one: TimelineEvent) -> str:
+    """What a mark says beyond its kind."""
+    label = clean(one.label)
+    return "" if label.casefold() == one.kind else label
+
+
+def marks(diagnosis: Diagnosis) -> list[TimelineEvent]:
+    """Marks on the timeline in order of time, each once; the alert that started the run is one of them."""
+    if diagnosis.timeline is None:
+        return []
+    found, alert = list(diagnosis.timeline.events), diagnosis.request.alert
+    if alert is not None and alert.starts_at and not any(one.kind == "alert" for one in found):
+        found.append(TimelineEvent(at=alert.starts_at, kind="alert", label=alert.name or "alert"))
+    once = {(one.at, one.kind, one.label): one for one in found}
+    return sorted(once.values(), key=lambda one: one.at)

@@ -1,5 +1,6 @@
 """The sentences that all formats share: what, since, cause, next, data. A reader who knows one format knows all."""
 
+import re
 from datetime import UTC
 
 from logagent.diagnosis import (
@@ -88,22 +89,27 @@ def day(diagnosis: Diagnosis, style: Style) -> str:
 def span(diagnosis: Diagnosis, style: Style) -> str:
     """The window in local time with date and offset: `2026-11-24 14:01 to 14:31 +08:00`."""
     start, end = style.local(diagnosis.window.from_), style.local(diagnosis.window.to)
-    form = "%H:%M" if start.date() == end.date() else "%m-%d %H:%M"
-    text = style.say("timeline.span", start=f"{start:{form}}", end=f"{end:{form}}")
-    return f"{day(diagnosis, style)}{text} {style.offset(diagnosis.window.to)}"
+    offset = style.offset(diagnosis.window.to)
+    if start.date() != end.date():
+        return f"{style.say('timeline.span', start=f'{start:%Y-%m-%d %H:%M}', end=f'{end:%Y-%m-%d %H:%M}')} {offset}"
+    text = style.say("timeline.span", start=f"{start:%H:%M}", end=f"{end:%H:%M}")
+    return f"{day(diagnosis, style)}{text} {offset}"
 
 
 # -- what ------------------------------------------------------------------------------------------------------------
 
 
 def impact(diagnosis: Diagnosis, style: Style) -> list[Cited]:
-    """How bad, with denominators: the failing share first, then who; the prose of the summary where no figure is."""
+    """How bad, with denominators: the failing share first, then who.
+
+    Where nothing fails it is what the leading explanation rests on (a service that fell silent), and the summary.
+    """
     measures = diagnosis.impact or {}
     first = _failing(measures, style)
     if (slow := _slow(measures, style)) is not None:
         return [slow, first] if first is not None and _any_failing(measures) else [slow]
     if first is None or not _any_failing(measures):
-        return [cited(clean(diagnosis.summary.what_is_happening))]
+        return _seen(diagnosis)
     parts, ids = [], []
     for key in ("users", "services", "hosts"):
         measure = measures.get(key)
@@ -114,6 +120,22 @@ def impact(diagnosis: Diagnosis, style: Style) -> list[Cited]:
         parts.append(only)
     second = [(style.semicolon(*parts), list(dict.fromkeys(ids)))] if parts else []
     return [first, *second]
+
+
+def _seen(diagnosis: Diagnosis) -> list[Cited]:
+    """The first row that the leading explanation rests on, then what the summary says besides."""
+    first = min(diagnosis.hypotheses, key=lambda one: one.rank, default=None)
+    is_anomaly = diagnosis.outcome not in {"no_anomaly", "insufficient_data"}
+    wanted = first.supporting[:1] if first is not None and is_anomaly else []
+    rows = [(clean(one.statement), [one.id]) for one in diagnosis.evidence if one.id in wanted]
+    said = [cited(part) for part in _SENTENCE.findall(clean(diagnosis.summary.what_is_happening))]
+    rest = [(text, ids) for text, ids in said if text and not set(ids) & set(wanted)]
+    merged = (" ".join(text for text, _ in rest), [one for _, ids in rest for one in ids])
+    return [*rows, merged] if merged[0] else rows or [merged]
+
+
+_SENTENCE = re.compile(r".+?\][.。]|.+$")
+"""A sentence of the summary ends behind the rows that it cites."""
 
 
 def _failing(measures: dict[str, ImpactMeasure], style: Style) -> Cited | None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from logagent.diagnosis import Diagnosis, Point, SeriesOut, ServiceActivity, Timeline, TimelineEvent
+from logagent.diagnosis import Point, SeriesOut, ServiceActivity, Timeline, TimelineEvent
 from logagent.report import _timeline
-from logagent.report._markup import Child, Html, join, tag
+from logagent.report._markup import Child, Html, tag
 from logagent.report._page import Page, fold, scrolled, section, table
 from logagent.report._pictures import (
     Axis,
@@ -35,7 +35,9 @@ def timeline(page: Page) -> Html:
     parts: list[Child] = []
     if any(point.count for point in points):
         parts.append(_curve(page, line, points, marks))
-    parts += [_marks(page, marks), *_heat(page, line)]
+    else:
+        parts.append(_marks(page, marks))
+    parts += _heat(page, line)
     return section(page, "timeline", *parts)
 
 
@@ -47,22 +49,31 @@ def _curve(page: Page, line: Timeline, points: Sequence[Point], marks: Sequence[
     title, band = _timeline.title(line, line.series[0].name, style), _timeline.band(line.series[0], style)
     words = page.say("page.picture", title=title, span=_timeline.span(points, style), band=band)
     drawing = picture(curve(points, axis, top, opens, shares), words)
-    letters = [badge(*one) for one in zip(_LETTERS, shares, rows_of(shares), strict=False)]
+    rows = rows_of(shares)
+    letters = [badge(*one) for one in zip(_LETTERS, shares, rows, strict=False)]
     scale = tag("div", *(tag("span", number(value)) for value in (top, top / 2, 0)), class_="scale", aria_hidden="true")
     area = tag("div", drawing, *letters, class_="area")
-    stamps = [points[round(place * (len(points) - 1) / (_TICKS - 1))].at for place in range(_TICKS)]
-    ticks = tag(
-        "div", *(tag("span", style.minute(at)) for at in dict.fromkeys(stamps)), class_="ticks", aria_hidden="true"
-    )
+    ticks = _ticks(points, style)
     caption = tag("figcaption", tag("strong", title), " ", band)
     return tag(
         "figure",
         caption,
-        tag("div", scale, area, ticks, class_="plot"),
+        tag("div", scale, area, ticks, class_=f"plot high{max(rows, default=-1) + 1}"),
         _legend(page, points, opens),
+        _marks(page, marks),
         _as_table(page, title, line.series[0], marks),
         class_="chart",
     )
+
+
+def _ticks(points: Sequence[Point], style: Style) -> Html:
+    """Times below a drawing."""
+    stamps = [points[round(place * (len(points) - 1) / (_TICKS - 1))].at for place in range(_TICKS)]
+    words = [style.minute(at) for at in dict.fromkeys(stamps)]
+    if len(set(words)) < len(words):  # several within a minute
+        words = [style.clock(at) for at in dict.fromkeys(stamps)]
+    shown = [tag("span", word) for word in words]
+    return tag("div", *shown, class_="ticks", aria_hidden="true")
 
 
 def _legend(page: Page, points: Sequence[Point], opens: float) -> Html:
@@ -106,8 +117,11 @@ def _marks(page: Page, marks: Sequence[TimelineEvent]) -> Html:
 
 def _heat(page: Page, line: Timeline) -> list[Html]:
     """Failing events of each service; all events of each where one fell silent, or where none fails."""
-    kept = [place for place, point in enumerate(line.series[0].points) if not point.partial]
-    if len(kept) < 2 or not line.services:  # noqa: PLR2004 - one column is no picture
+    if not line.services:
+        return []
+    every = [sum(counts) for counts in zip(*(one.events for one in line.services), strict=False)]
+    kept = _timeline.full_places(line.series[0].points[: len(every)], every)
+    if len(kept) < 2:  # noqa: PLR2004 - one column is no picture
         return []
     points = [line.series[0].points[place] for place in kept]
     services = [_picked(one, kept) for one in line.services]
@@ -143,7 +157,8 @@ def _map(page: Page, kind: str, services: Sequence[ServiceActivity], points: Seq
         note = page.say("page.silent") if kind == "events" and silent(one) else number(sum(counts))
         rows.append(tag("li", tag("span", clean(one.name), class_="name"), row, tag("span", note, class_="total")))
     how = page.say("page.heat_how" if kind == "failing" else "page.heat_each")
-    how = page.style.comma(_timeline.span(points, page.style), how, page.say("page.heat_onset") if at else "")
+    how = page.style.comma(how, page.say("page.heat_onset") if at else "")
+    rows.append(tag("li", tag("span"), _ticks(points, page.style), aria_hidden="true"))
     caption = tag("figcaption", tag("strong", title), " ", how)
     return tag("figure", caption, tag("ul", *rows, class_="heat"), _heat_table(page, title, services, counted, points))
 
@@ -167,8 +182,3 @@ def _heat_table(
     ]
     numbers = range(1, len(header))
     return fold(page.say("page.as_table"), scrolled(title, table(title, header, rows, numbers=numbers)))
-
-
-def zone_line(diagnosis: Diagnosis, style: Style) -> Html:
-    """Which zone all times of the page are in."""
-    return join([style.say("page.times", zone=clean(style.zone), offset=style.offset(diagnosis.window.to))])

@@ -24,11 +24,11 @@ def figures(diagnosis: Diagnosis, style: Style) -> list[str]:
     ratio, events = measures.get("error_ratio"), measures.get("events")
     found = []
     if ratio is not None and ratio.value is not None:
-        before = "-" if ratio.baseline is None else percent(ratio.baseline)
-        found.append(style.say("quiet.errors", ratio=percent(ratio.value), before=before))
+        key = "errors_only" if ratio.baseline is None else "errors"
+        found.append(style.say(f"quiet.{key}", ratio=percent(ratio.value), before=percent(ratio.baseline or 0)))
     elif events is not None and events.value is not None:
-        before = "-" if events.baseline is None else number(events.baseline)
-        found.append(style.say("quiet.no_errors", n=number(events.value), before=before))
+        key = "no_errors_only" if events.baseline is None else "no_errors"
+        found.append(style.say(f"quiet.{key}", n=number(events.value), before=number(events.baseline or 0)))
     changed = sum(one.change in {"new", "spiking", "vanished"} for one in diagnosis.patterns)
     found.append(style.say("quiet.changed", n=changed) if changed else style.say("quiet.no_change"))
     changes = len(diagnosis.changes)

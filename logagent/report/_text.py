@@ -15,6 +15,7 @@ _BREAKS = re.compile(r"[^/.,;:&=?_\-]*[/.,;:&=?_\-]+|[^/.,;:&=?_\-]+")
 _CITED = re.compile(r"\s*\[((?:E\d+[ ,]*)+)\]")
 _ID = re.compile(r"E\d+")
 THOUSAND = 1000
+HOUR = 3600
 
 
 def clean(text: str | None) -> str:
@@ -162,11 +163,13 @@ def rounded(share: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """`0.4 s`, `38 s`, `12 min`: a length of time, short.
+    """`0.4 s`, `38 s`, `12 min`, `1 h`: a length of time, short.
 
-    >>> seconds(0.41), seconds(6.0), seconds(38.2), seconds(760)
-    ('0.4 s', '6 s', '38 s', '13 min')
+    >>> seconds(0.41), seconds(6.0), seconds(38.2), seconds(760), seconds(10800)
+    ('0.4 s', '6 s', '38 s', '13 min', '3 h')
     """
+    if value >= HOUR and value % HOUR == 0:
+        return f"{value / HOUR:.0f} h"
     if value < 10:  # noqa: PLR2004 - below ten seconds a decimal tells
         return f"{value:.1f}".removesuffix(".0") + " s"
     return f"{value:.0f} s" if value < 120 else f"{value / 60:.0f} min"  # noqa: PLR2004 - two minutes

@@ -8,9 +8,16 @@ from logagent.report._text import clean, number, seconds
 
 
 def full(points: Sequence[Point]) -> list[Point]:
-    """The buckets that lie wholly in what was looked at: a cut one at the end looks like a recovery, and is none."""
-    kept = [point for point in points if not point.partial]
-    return kept or list(points)
+    """The buckets that a picture shows, without a cut one at an edge that would look like a recovery and is none."""
+    return [points[place] for place in full_places(points, [point.count for point in points])]
+
+
+def full_places(points: Sequence[Point], counts: Sequence[float]) -> list[int]:
+    """Places of the buckets whose count can be trusted: all but cut ones with less than half of what is beside them."""
+    last = len(points) - 1
+    beside = {0: 1, last: last - 1} if last > 0 else {}
+    cut = {at for at, other in beside.items() if points[at].partial and counts[at] < counts[other] / 2}
+    return [place for place in range(len(points)) if place not in cut]
 
 
 def span(points: Sequence[Point], style: Style) -> str:
@@ -27,7 +34,7 @@ def band(series: SeriesOut, style: Style) -> str:
         parts.append(
             style.say("timeline.band", low=number(round(min(lows, default=0))), high=number(round(max(highs))))
         )
-    peak = max(series.points, key=lambda point: point.count)
+    peak = max(full(series.points), key=lambda point: point.count)
     parts.append(style.say("timeline.peak", count=number(peak.count), at=style.minute(peak.at)))
     return style.comma(*parts)
 

@@ -53,7 +53,9 @@ def _bar(page: Page, keys: list[str]) -> Html:
     word, tone = _facts.status(page.diagnosis, page.style)
     links = [tag("li", tag("a", page.label(key), href=f"#{key}")) for key in keys]
     nav = tag("nav", tag("ul", *links), aria_label=page.say("page.contents"))
-    return tag("header", tag("span", word, class_=f"status {tone}"), nav, class_="bar")
+    hint = page.diagnosis.severity
+    severity = tag("span", f"{clean(hint.suggested)}?", class_="severity") if hint else None
+    return tag("header", tag("span", word, class_=f"status {tone}"), severity, nav, class_="bar")
 
 
 def _banners(page: Page) -> list[Html]:
@@ -63,18 +65,14 @@ def _banners(page: Page) -> list[Html]:
 def _head(page: Page) -> Html:
     """State, headline, window; then WHAT, SINCE, CAUSE, NEXT."""
     diagnosis, style = page.diagnosis, page.style
-    word, tone = _facts.status(diagnosis, style)
-    hint = tag("span", f"{clean(diagnosis.severity.suggested)}?", class_="severity") if diagnosis.severity else None
-    state = tag("p", tag("span", word, class_=f"status {tone}"), hint, class_="state")
-    title = tag("h1", clean(diagnosis.summary.headline))
+    word, _ = _facts.status(diagnosis, style)
+    title = tag("h1", tag("span", f"{word}: ", class_="hidden"), clean(diagnosis.summary.headline))
     rows = _quiet(page) if diagnosis.outcome == "no_anomaly" else _four(page)
     pairs = [tag("div", tag("dt", label), tag("dd", *value)) for label, value in rows]
-    about = style.comma(_facts.span(diagnosis, style), page.say("page.times", offset=style.offset(diagnosis.window.to)))
     asked = diagnosis.request.question
     question = tag("p", tag("q", clean(asked)), class_="dim") if asked else None
-    return tag(
-        "div", state, title, tag("p", about, class_="dim"), question, tag("dl", *pairs, class_="head"), class_="top"
-    )
+    about = tag("p", _facts.span(diagnosis, style), class_="dim")
+    return tag("div", title, about, question, tag("dl", *pairs, class_="head"), class_="top")
 
 
 def _four(page: Page) -> list[tuple[str, list[Child]]]:
@@ -106,5 +104,5 @@ def _quiet(page: Page) -> list[tuple[str, list[Child]]]:
     clear = _facts.checks(page.diagnosis, "no_signal")
     names = style.say("checks.counted", n=len(clear), names=style.comma(*(clean(one.name) for one in clear)))
     rows: list[tuple[str, list[Child]]] = [(style.say("label.what"), [*found])]
-    rows += [(style.say("label.clear"), [tag("p", names)])] if clear else []
+    rows += [(style.say("label.clear"), [tag("p", names, class_="quiet")])] if clear else []
     return [*rows, (style.say("label.next"), [join([tag("p", style.say("quiet.advice"))])])]

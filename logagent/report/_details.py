@@ -7,7 +7,7 @@ from logagent.report import _facts
 from logagent.report._items import value_text
 from logagent.report._markup import Child, Html, tag
 from logagent.report._page import Page, code, command, fold, safe_link, section
-from logagent.report._text import clean
+from logagent.report._text import clean, rounded
 
 _STATES = {"verified": "fine", "contradicted": "bad", "error": "warn", "drifted": "warn"}
 
@@ -118,7 +118,7 @@ def quality(page: Page) -> Html:
 
 def _coverage(page: Page) -> Html | None:
     shares = page.diagnosis.data_quality.field_coverage
-    items = [tag("li", f"{clean(name)} {_facts.rounded(share)}") for name, share in shares.items()]
+    items = [tag("li", f"{clean(name)} {rounded(share)}") for name, share in shares.items()]
     return fold(page.label("coverage"), tag("ul", *items, class_="flow")) if items else None
 
 

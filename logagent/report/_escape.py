@@ -69,11 +69,17 @@ def html_text(text: str) -> str:
 
 
 def html_json(document: str) -> str:
-    r"""A JSON document inside a script element: nothing in it can end the element or begin a comment.
+    r"""A JSON document inside a script element: nothing in it ends the element, begins a comment or cannot be seen.
 
     >>> html_json('{"a":"</script>"}')
     '{"a":"\\u003c/script\\u003e"}'
     """
-    for char in "<>&\u2028\u2029":
-        document = document.replace(char, f"\\u{ord(char):04x}")
+    for char in set(document):
+        if char in "<>&" or (not char.isascii() and sanitise(char) != char) or char == "\x7f":
+            document = document.replace(char, "".join(f"\\u{unit:04x}" for unit in _utf16(char)))
     return document
+
+
+def _utf16(char: str) -> tuple[int, ...]:
+    data = char.encode("utf-16-be")
+    return tuple(int.from_bytes(data[place : place + 2]) for place in range(0, len(data), 2))

@@ -23,6 +23,8 @@ from logagent.report._text import clean, number
 
 _LETTERS = "ABCDEFGHIJ"
 _TICKS = 5
+_EDGE = 0.02
+"""Share of the picture before the window from which that part is worth a word."""
 
 
 def timeline(page: Page) -> Html:
@@ -80,7 +82,7 @@ def _legend(page: Page, points: Sequence[Point], opens: float) -> Html:
     entries = [("series", page.say("page.counted"))]
     if any(point.expected_high is not None for point in points):
         entries.append(("band", page.say("page.band")))
-    if 0 < opens < 1:
+    if _EDGE < opens < 1:
         entries.append(("inside", page.say("page.inside")))
     return legend(entries)
 

@@ -126,7 +126,7 @@ def safe_link(href: str, title: str) -> Html:
 def document(page: Page, body: Sequence[Child]) -> str:
     """The whole file. The JSON stays out where it would make the page larger than it may be."""
     text = _document(page, body, page.diagnosis.to_json())
-    return text if len(text.encode("utf-8", "backslashreplace")) <= LARGEST else _document(page, body, "")
+    return text if len(text.encode()) <= LARGEST else _document(page, body, "")
 
 
 def _document(page: Page, body: Sequence[Child], data: str) -> str:

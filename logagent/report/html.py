@@ -24,7 +24,7 @@ def render(diagnosis: Diagnosis, style: Style) -> str:
     text = ""
     for samples in _SAMPLES:
         text = document(page, _body(page, samples))
-        if len(text.encode("utf-8", "backslashreplace")) <= LARGEST:
+        if len(text.encode()) <= LARGEST:
             break
     return text
 

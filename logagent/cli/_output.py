@@ -105,6 +105,7 @@ def emit_diagnosis(diagnosis: "Diagnosis", plan: list[tuple[str, str]], console:
             unicode=console.unicode or not to_terminal,
             colour=console.colour and to_terminal,
             verbose=console.verbose,
+            accessible=console.accessible,
         )
         if to_terminal:
             console.out(text)

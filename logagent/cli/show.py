@@ -64,6 +64,7 @@ def show(
             unicode=console.unicode,
             colour=console.colour,
             verbose=console.verbose,
+            accessible=console.accessible,
         )
         page(text, console, context.environ)
     else:

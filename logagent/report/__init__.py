@@ -21,6 +21,7 @@ class StyleChoices(TypedDict, total=False):
     unicode: bool
     colour: bool
     verbose: int
+    accessible: bool
 
 
 def formats() -> tuple[str, ...]:

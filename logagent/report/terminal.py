@@ -87,7 +87,7 @@ def foot(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     lines: Lines = []
     for key, text in rows:
         lines += labelled(
-            style.say(f"label.{key}"), cut(wrap(text, room), 2, room, style.ellipsis), width, style, "dim"
+            style.say(f"label.{key}"), cut(wrap(text, room), limits.foot, room, style.ellipsis), width, style, "dim"
         )
     return lines
 

@@ -31,11 +31,10 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def timeline(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     """The main series as a sparkline with its band and peak, below it the baseline and the letters of the marks."""
-    line = diagnosis.timeline
-    series = line.series[0] if line is not None and line.series else None
-    marks = _shown_marks(diagnosis, limits)
-    if line is None or series is None or not any(point.count for point in series.points):
+    marks, line = _shown_marks(diagnosis, limits), _timeline.main(diagnosis)
+    if line is None:
         return _marks(diagnosis, marks, style)
+    series = line.series[0]
     lines = with_ids_free(_timeline.title(line, series.name, style), _timeline.band(series, style), style.columns)
     if not style.accessible:
         points = _timeline.full(series.points)

@@ -33,12 +33,11 @@ def timeline(page: Page) -> Html:
     line, marks = diagnosis.timeline, _timeline.marks(diagnosis)[: len(_LETTERS)]
     if line is None or not line.series:
         return Html("")
-    points = _timeline.full(line.series[0].points)
-    parts: list[Child] = []
-    if any(point.count for point in points):
-        parts.append(_curve(page, line, points, marks))
+    drawn = _timeline.main(diagnosis)
+    if drawn is not None:
+        parts: list[Child] = [_curve(page, drawn, _timeline.full(drawn.series[0].points), marks)]
     else:
-        parts.append(_marks(page, marks))
+        parts = [_marks(page, marks)]
     parts += _heat(page, line)
     return section(page, "timeline", *parts)
 

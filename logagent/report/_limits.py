@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 class Limits:
     """Rows and lines that each part may show."""
 
-    prose: int = 2
+    prose: int = 3
     """Lines of a sentence of the head; what is happening keeps two."""
     patterns: int = 5
     pattern_lines: int = 2
@@ -24,6 +24,7 @@ class Limits:
 
 
 _REDUCTIONS: tuple[tuple[str, int], ...] = (
+    ("prose", 2),
     ("hypotheses", 3),
     ("values", 3),
     ("patterns", 4),

@@ -7,6 +7,23 @@ from logagent.report._style import Style
 from logagent.report._text import clean, number, seconds
 
 
+def main(diagnosis: Diagnosis) -> Timeline | None:
+    """The timeline whose first series is worth drawing: what fails; where nothing does, all events of the suspect."""
+    line = diagnosis.timeline
+    if line is None or not line.series:
+        return None
+    if any(point.count for point in line.series[0].points):
+        return line
+    lead = min(diagnosis.hypotheses, key=lambda one: one.rank, default=None)
+    name = lead.entity.get("service.name", "") if lead is not None else ""
+    found = next((one for one in line.services if one.name == name), None)
+    if found is None or not any(found.events):
+        return None
+    pairs = zip(line.series[0].points, found.events, strict=False)
+    points = [Point(at=point.at, count=count, partial=point.partial) for point, count in pairs]
+    return line.model_copy(update={"unit": "events", "series": [SeriesOut(name=name, points=points)]})
+
+
 def full(points: Sequence[Point]) -> list[Point]:
     """The buckets that a picture shows, without a cut one at an edge that would look like a recovery and is none."""
     return [points[place] for place in full_places(points, [point.count for point in points])]

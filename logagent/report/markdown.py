@@ -79,8 +79,8 @@ def _title(style: Style, key: str) -> list[str]:
 
 
 def _series(diagnosis: Diagnosis, style: Style) -> list[str]:
-    line = diagnosis.timeline
-    if line is None or not line.series or not line.series[0].points:
+    line = _timeline.main(diagnosis)
+    if line is None:
         return []
     series, points = line.series[0], _timeline.full(line.series[0].points)
     chart = sparkline([point.count for point in points], _WIDTH, unicode=style.unicode)

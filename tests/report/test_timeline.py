@@ -39,7 +39,9 @@ def test_marks_stand_below_their_buckets_and_the_baseline_is_named(outage: Diagn
 
 def test_marks_of_one_bucket_stand_side_by_side(outage: Diagnosis) -> None:
     assert outage.timeline is not None
-    outage.timeline.events.append(TimelineEvent(at="2026-11-24T06:03:15Z", kind="restart", label="payment-api restarts"))
+    outage.timeline.events.append(
+        TimelineEvent(at="2026-11-24T06:03:15Z", kind="restart", label="payment-api restarts")
+    )
     text = render(lead_in(outage))
     assert "AB" in below(text)[1]
     assert "B 14:03:15  restart  payment-api restarts" in text

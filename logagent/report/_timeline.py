@@ -59,10 +59,11 @@ def band(series: SeriesOut, style: Style) -> str:
 def title(line: Timeline, series: str, style: Style) -> str:
     """`failing events/min, order-api`; the series is named where it is not simply the unit."""
     unit, name = unit_words(line.unit, style), unit_words(series, style)
+    named = unit if name == unit else style.comma(name, unit)
     if line.interval_seconds == 60:  # noqa: PLR2004 - a minute
-        return style.say("timeline.minute", unit=unit if name == unit else f"{name}, {unit}")
+        return style.say("timeline.minute", unit=named)
     length = seconds(line.interval_seconds)
-    return style.say("timeline.head", name=unit if name == unit else f"{name}, {unit}", seconds=length)
+    return style.say("timeline.head", name=named, seconds=length)
 
 
 def unit_words(text: str, style: Style) -> str:

@@ -82,7 +82,7 @@ def test_the_same_report_in_chinese_has_right_widths(outage: Diagnosis) -> None:
 下一步  compare pool settings of the failing and the healthy version：
         kubectl -n shop get deploy payment-api -o yaml | grep -i pool
 
-order-api, 失败事件/分钟     常态 0-18，峰值 212 在 14:11
+order-api，失败事件/分钟     常态 0-18，峰值 212 在 14:11
 14:01 至 14:15  ▁▁▁▁▂▅▇▇███▇▇██
                   A B
 A 14:03:12  变更  payment-api 3.4.1 first logs
@@ -190,7 +190,7 @@ def test_sixty_columns_in_chinese(outage: Diagnosis) -> None:
         kubectl -n shop get deploy payment-api -o yaml |
         grep -i pool
 
-order-api, 失败事件/分钟     常态 0-18，峰值 212 在 14:11
+order-api，失败事件/分钟     常态 0-18，峰值 212 在 14:11
 14:01 至 14:15  ▁▁▁▁▂▅▇▇███▇▇██
                   A B
 A 14:03:12  变更  payment-api 3.4.1 first logs

@@ -115,15 +115,6 @@ def _service(pattern: Pattern) -> str:
     return f"{names[0]} +{len(names) - 1}" if len(names) > 1 else "".join(names)
 
 
-def _first(pattern: Pattern, style: Style) -> str:
-    """When it was first seen; `chronic` where the baseline has it too."""
-    if pattern.change == "new" and pattern.first_seen:
-        return style.clock(pattern.first_seen)
-    if pattern.baseline_count or pattern.first_seen_is_lower_bound:
-        return style.say("pattern.chronic")
-    return style.clock(pattern.first_seen) if pattern.first_seen else "-"
-
-
 def _table(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
     labels = [style.say(f"label.{key}") for key in ("patterns", "now", "usual", "first", "service", "text")]
     words = {one.change: style.say(f"change.{one.change}") for one in shown}
@@ -131,7 +122,7 @@ def _table(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
     nows = max(cells(number(one.count)) for one in shown)
     lead = max(cells(labels[0]), changes + 2 + nows, cells(labels[0]) + 2 + cells(labels[1])) + 2
     usual = max(cells(labels[2]), *(cells(_facts.usual(one, style)) for one in shown)) + 2
-    first = max(8, cells(labels[3]), *(cells(_first(one, style)) for one in shown)) + 2
+    first = max(8, cells(labels[3]), *(cells(_facts.first(one, style)) for one in shown)) + 2
     service = max(cells(labels[4]), *(cells(_service(one)) for one in shown)) + 2
     left = lead - 2 + usual + 2 + first + service
     room = style.columns - left
@@ -143,7 +134,7 @@ def _table(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
     for one in shown:
         word = words[one.change]
         numbers = right(number(one.count), lead - 2 - cells(word)) + right(_facts.usual(one, style), usual)
-        start = f"{numbers}  {pad(_first(one, style), first)}{pad(_service(one), service)}"
+        start = f"{numbers}  {pad(_facts.first(one, style), first)}{pad(_service(one), service)}"
         text = cut(wrap(clean(one.template), room), limits.pattern_lines, room, style.ellipsis)
         lines.append(style.paint(word, _TONES.get(one.change, "plain")) + start + text[0])
         lines += [" " * left + line for line in text[1:]]
@@ -155,7 +146,7 @@ def _list(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
     for one in shown:
         word = style.say(f"change.{one.change}")
         figures = style.say(
-            "pattern.line", now=number(one.count), usual=_facts.usual(one, style), since=_first(one, style)
+            "pattern.line", now=number(one.count), usual=_facts.usual(one, style), since=_facts.first(one, style)
         )  # fmt: skip
         rest = wrap(f"{figures}  {_service(one)}", style.columns - 8)
         lines += labelled(word, rest, 8, style, _TONES.get(one.change, "plain"))

@@ -44,6 +44,17 @@ def code(text: str | None) -> str:
     return f"{ticks}{blank}{inner}{blank}{ticks}"
 
 
+def outward(href: str, title: str) -> str:
+    """A link that our configuration made; "" for an address that is not of the web.
+
+    >>> outward("https://kibana.example/app/r?p=(a)", "Discover"), outward("javascript:alert(1)", "x")
+    ('[Discover](<https://kibana.example/app/r?p=(a)>)', '')
+    """
+    address = clean(href)
+    is_web = address.startswith(("https://", "http://")) and not set(address) & set("<> `")
+    return f"[{prose(title)}](<{address}>)" if is_web else ""
+
+
 def cell(text: str) -> str:
     """Markdown for a cell of a table: a bar would end the cell, also within code."""
     return re.sub(r"(?<!\\)\|", r"\\|", text) or " "

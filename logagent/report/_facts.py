@@ -305,6 +305,15 @@ def step_words(step: NextStep, style: Style) -> str:
 # -- the rest --------------------------------------------------------------------------------------------------------
 
 
+def first(pattern: Pattern, style: Style) -> str:
+    """When it was first seen; `chronic` where the baseline has it too."""
+    if pattern.change == "new" and pattern.first_seen:
+        return style.clock(pattern.first_seen)
+    if pattern.baseline_count or pattern.first_seen_is_lower_bound:
+        return style.say("pattern.chronic")
+    return style.clock(pattern.first_seen) if pattern.first_seen else "-"
+
+
 def usual(pattern: Pattern, style: Style) -> str:
     """Lines of a pattern to be expected by the baseline; never 0 where there were some."""
     before = pattern.baseline_count

@@ -42,9 +42,9 @@ def _pattern(page: Page, one: Pattern, keys: Sequence[str]) -> Html:
     word = tag("span", page.say(f"change.{one.change}"), class_=f"word {_SHIFTED.get(one.change, 'dim')}")
     services = [clean(name) for name in one.fields.get("service.name", []) if name]
     names = ", ".join(services[:3]) + (f" {page.say('more.plain', n=len(services) - 3)}" if len(services) > 3 else "")  # noqa: PLR2004
-    first: Child = page.time(one.first_seen)
-    if one.change != "new" and (one.baseline_count or one.first_seen_is_lower_bound):
-        first = page.say("pattern.chronic")
+    first: Child = _facts.first(one, page.style)
+    if one.first_seen and first == page.style.clock(one.first_seen):
+        first = page.time(one.first_seen)
     trend: Child = None
     if len(one.sparkline) > 1 and any(one.sparkline):
         trend = spark(one.sparkline, page.say("page.trend", peak=number(max(one.sparkline))))

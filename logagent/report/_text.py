@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from wcwidth import wcswidth, wcwidth
 
@@ -47,6 +48,12 @@ def wrap(text: str, width: int) -> list[str]:
     Breaks at blanks and between Han characters; a word that is wider than a line breaks behind `/ . - _` and the
     like, and only where even that does not help in the middle. At least one line.
     """
+    return list(_wrapped(text, width))
+
+
+@lru_cache(maxsize=1 << 11)
+def _wrapped(text: str, width: int) -> tuple[str, ...]:
+    """Kept, because a page is laid out again until it fits."""
     lines, line = [], ""
     for unit in _units(text, width):
         if cells(line + unit.rstrip()) <= width:
@@ -55,7 +62,7 @@ def wrap(text: str, width: int) -> list[str]:
         lines.append(line.rstrip())
         line = unit.lstrip()
     lines.append(line.rstrip())
-    return [one for one in lines if one] or [""]
+    return tuple(one for one in lines if one) or ("",)
 
 
 def _units(text: str, width: int) -> Iterable[str]:

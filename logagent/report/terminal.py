@@ -12,8 +12,6 @@ from logagent.report._limits import ALL, SHORT_LAYOUT, Limits, steps
 from logagent.report._style import Style
 from logagent.report._text import cells, clean, cut, wrap
 
-NAMES = ("text",)
-"""What the format is called on the command line, besides the name of this module."""
 SCREEN = 40
 """Lines of one screen."""
 NARROW_SCREEN = 60

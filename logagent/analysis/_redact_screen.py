@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from logagent.analysis import _redact_keys, _redact_patterns, _redact_personal
+from logagent.expressions import expression
 
 _SEPARATORS = b" \t\r\n\x0b\x0c\"'`,;(){}[]<>|&?=:/\\!*#"
 _TABLE = bytes.maketrans(b"123456789" + _SEPARATORS, b"0" * 9 + b" " * len(_SEPARATORS))
@@ -16,11 +17,11 @@ _MOST_WORDS = 1 << 16
 _HEX = b"0abcdef-."
 _LONGEST_HEX = 72
 """Digests end here; no secret that is known by its own shape is a run of hexadecimal digits."""
-_NUMBERS = re.compile(rb"0000000000000|0000[ -]0000|000[- ]00[- ]0000")
+_NUMBERS = expression(rb"0000000000000|0000[ -]0000|000[- ]00[- ]0000")
 """Runs of digits, one of which stands in every card, resident id or phone number without a word that announces it."""
-_NINE_DIGITS = re.compile(rb"0(?:[ .()-]{0,2}0){8}")
+_NINE_DIGITS = expression(rb"0(?:[ .()-]{0,2}0){8}")
 """What a word can announce is a number of at least nine digits, or an account."""
-_ACCOUNT = re.compile(r"[a-z]{2}00", re.IGNORECASE)
+_ACCOUNT = expression(r"[a-z]{2}00", re.IGNORECASE)
 _LONG_WORD = 15
 KEYS, PERSONAL, BLOCK = -1, -2, -3
 """What a word may call for beside rules, which are named by their place."""

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import os
-import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -12,12 +11,13 @@ from typing import TextIO
 
 from logagent.cli._options import GlobalOptions
 from logagent.errors import UsageError
+from logagent.expressions import expression
 from logagent.texts import Catalogue
 
 _GLYPHS = "▁▂▃▄▅▆▇█→─│…"
 _NARROWEST = 40
 _WIDEST = 400
-_COLUMNS = re.compile(r"[0-9]{1,9}")
+_COLUMNS = expression(r"[0-9]{1,9}")
 
 
 @dataclass(slots=True)
@@ -30,6 +30,7 @@ class Console:
         colour: whether stdout gets colours.
         colour_errors: whether stderr gets colours.
         unicode: whether stdout can show the glyphs of charts.
+        accessible: whether reports are for a screen reader: no drawings, sentences in place of tables.
         width: columns.
         json: whether errors are one JSON line.
         progress: `tty`, `plain`, `json` or `none`.
@@ -41,6 +42,7 @@ class Console:
     colour: bool = False
     colour_errors: bool = False
     unicode: bool = False
+    accessible: bool = False
     width: int = 80
     quiet: bool = False
     verbose: int = 0

@@ -48,8 +48,9 @@ def make_context(options: GlobalOptions, limits: RunLimits | None = None) -> Con
         raise _refused(f"--json and --format {options.output_format} exclude each other")
     settings = load(_settings_options(options, limits), environ)
     console = make_console(options, environ, settings.ui.lang, settings.ui.tz)
-    if settings.ui.accessible and console.progress == "tty":
-        console.progress, console.unicode = "plain", False
+    if settings.ui.accessible:
+        console.accessible, console.unicode = True, False
+        console.progress = "plain" if console.progress == "tty" else console.progress
     if options.color is None and settings.ui.color != "auto" and not environ.get("NO_COLOR"):
         console.colour = console.colour_errors = settings.ui.color == "always"
     CURRENT.console = console

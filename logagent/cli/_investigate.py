@@ -1,12 +1,15 @@
 """One investigation on the terminal: progress, interrupts, output, exit status. Shared by diagnose, ask and demo."""
 
 import json
+import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import typer
@@ -30,6 +33,8 @@ FOUND = 10
 PARTIAL = 7
 _CONCLUDING = 7
 """The first step behind the survey; from there on the loop hears interrupts itself."""
+_AGAIN_S = 0.02
+"""Seconds until an interrupt that came while a module was imported is sent again."""
 _ANOMALIES = ("confirmed", "probable", "inconclusive")
 
 
@@ -45,9 +50,16 @@ class Interrupts:
         self.status = 0
         self.heard = False
 
-    def __call__(self, number: int, _frame: object) -> None:
-        """Note the signal and raise KeyboardInterrupt in the main thread."""
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Note the signal and raise KeyboardInterrupt in the main thread; after an import that runs, not inside it.
+
+        Inside one Python may drop it (a lock's callback), turn it into another error (an extension module), or end
+        the process by the signal although it was caught (source that a module executes, as dataclasses do).
+        """
         self.status = TERMINATED if number == signal.SIGTERM else INTERRUPTED
+        if _importing(frame):
+            threading.Timer(_AGAIN_S, os.kill, (os.getpid(), number)).start()
+            return
         raise KeyboardInterrupt
 
     def watch(self, on_event: OnEvent) -> OnEvent:
@@ -59,6 +71,14 @@ class Interrupts:
                 raise KeyboardInterrupt
 
         return tell
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def investigate(context: Context, options: "RunOptions", *, exit_code: bool = False) -> int:

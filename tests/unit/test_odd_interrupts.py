@@ -1,11 +1,13 @@
 """Interrupts and answers that never end."""
 
+import importlib
 import os
 import signal
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import duckdb
 import httpx
@@ -123,3 +125,16 @@ def test_the_end_of_a_loop_that_heard_the_interrupt_itself_is_no_second_one() ->
     with suppress(KeyboardInterrupt):
         interrupts(signal.SIGINT, None)
     tell(StepFinished(7, 8, "hypotheses", "ok", 0.2, ""))
+
+
+def test_an_interrupt_during_an_import_is_heard_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "interrupted_import.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\nwhole = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = signal.signal(signal.SIGINT, Interrupts())
+    try:
+        whole = importlib.import_module("interrupted_import").whole
+        with pytest.raises(KeyboardInterrupt):
+            threading.Event().wait(30)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert whole

@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from logagent.diagnosis import Diagnosis
 from logagent.errors import StoreUnavailable, UsageError
+from logagent.expressions import expression
 
 KEEP_DAYS = 30
 """How long a case is kept where the settings say nothing."""
@@ -30,8 +31,8 @@ LAST = "last"
 DIAGNOSIS, TRANSCRIPT = "diagnosis.json", "transcript.jsonl"
 LARGEST = 50_000_000
 """Bytes of the largest report file that is read."""
-_ID = re.compile(r"\d{8}-\d{4}-[0-9a-f]{4}")
-_EMBEDDED = re.compile(rb'<script type="application/json" id="diagnosis">(.*?)</script>', re.DOTALL)
+_ID = expression(r"\d{8}-\d{4}-[0-9a-f]{4}")
+_EMBEDDED = expression(rb'<script type="application/json" id="diagnosis">(.*?)</script>', re.DOTALL)
 """What `report.html` embeds."""
 _TRIES = 50
 _SHOWN = 120

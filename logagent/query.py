@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 from logagent.errors import UsageError
+from logagent.expressions import expression
 from logagent.fields import FieldMap
 from logagent.logs import Severity, TimeWindow, instant, iso
 
@@ -188,22 +189,22 @@ def to_text(node: Node) -> str:
 
 
 _END = r"(?=[\s()]|$)"
-_WORD = re.compile(r"(?:[^\s()\"\\]|\\.)+", re.DOTALL)
-_AND = re.compile(rf"\s*(?:(?:AND|and){_END}|&&)")
-_OR = re.compile(rf"\s*(?:(?:OR|or){_END}|\|\|)")
-_NOT = re.compile(rf"\s*(?:(?:NOT|not){_END}|[!-](?=[^\s)]))")
-_PLUS = re.compile(r"\s*\+(?=[^\s)])")
-_EVERYTHING = re.compile(rf"\*(?::\*)?{_END}")
-_FIELD = re.compile(r"(?![\d.]+:)((?:[\w@.*/-]|\\.)+?)\s*(:\s*(?:>=|<=|>|<)|:(?!//|:)|>=|<=|!=|>|<)\s*", re.DOTALL)
-_PHRASE = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_WORD = expression(r"(?:[^\s()\"\\]|\\.)+", re.DOTALL)
+_AND = expression(rf"\s*(?:(?:AND|and){_END}|&&)")
+_OR = expression(rf"\s*(?:(?:OR|or){_END}|\|\|)")
+_NOT = expression(rf"\s*(?:(?:NOT|not){_END}|[!-](?=[^\s)]))")
+_PLUS = expression(r"\s*\+(?=[^\s)])")
+_EVERYTHING = expression(rf"\*(?::\*)?{_END}")
+_FIELD = expression(r"(?![\d.]+:)((?:[\w@.*/-]|\\.)+?)\s*(:\s*(?:>=|<=|>|<)|:(?!//|:)|>=|<=|!=|>|<)\s*", re.DOTALL)
+_PHRASE = expression(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _BOUND = r'"(?:[^"\\]|\\.)*"|[^\s()\[\]{}"\\]+'
-_RANGE = re.compile(rf"([\[{{])\s*({_BOUND})\s+(?:TO|to)\s+({_BOUND})\s*([\]}}])", re.DOTALL)
-_REGEX = re.compile(rf"/(?:[^/\\\s]|\\.)+/{_END}")
-_SUFFIX = re.compile(r"(?<!\\)(?:\\\\)*(~[\d.]*|\^[\d.]+)$")
-_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?]")
-_ONE_WORD = re.compile(r"(?:[\w*?.:'])+")
-_ASSIGNED = re.compile(r"([\w@.-]+)=")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_RANGE = expression(rf"([\[{{])\s*({_BOUND})\s+(?:TO|to)\s+({_BOUND})\s*([\]}}])", re.DOTALL)
+_REGEX = expression(rf"/(?:[^/\\\s]|\\.)+/{_END}")
+_SUFFIX = expression(r"(?<!\\)(?:\\\\)*(~[\d.]*|\^[\d.]+)$")
+_WILD = expression(r"(?<!\\)(?:\\\\)*[*?]")
+_ONE_WORD = expression(r"(?:[\w*?.:'])+")
+_ASSIGNED = expression(r"([\w@.-]+)=")
+_CONTROL = expression(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _NUMBERS = frozenset(
     {"long", "integer", "short", "byte", "double", "float", "half_float", "scaled_float", "unsigned_long"}
 )

@@ -4,7 +4,6 @@ Nothing that a model says enters `judge`; it reads verified rows and facts about
 """
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +12,7 @@ from typing import Literal
 from logagent.diagnosis import ConfidenceLevel, Grade, OutcomeName
 from logagent.errors import SourceError, UsageError
 from logagent.evidence import Evidence, Ledger, State, Verification
+from logagent.expressions import expression
 from logagent.logs import Completeness, iso
 from logagent.query import LogQuery, parse
 from logagent.stores._base import LogStore, Measure, Measured
@@ -28,7 +28,7 @@ FEW_SHARDS, MANY_SHARDS = 0.05, 0.2
 HISTORY = 3.0
 """Windows of history under which a baseline is short."""
 _BATCH = 100
-_MASK = re.compile(r"<([a-z_-]{2,20}):[0-9a-z]{2,8}:\d{1,6}>")
+_MASK = expression(r"<([a-z_-]{2,20}):[0-9a-z]{2,8}:\d{1,6}>")
 
 Cap = Literal["logs_only", "single_row", "failed_shards", "onset_before_window", "short_baseline", "contradiction"]
 

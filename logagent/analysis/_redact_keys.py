@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 from logagent.analysis._redact_values import PROSE, SHORT, is_innocent, is_path, looks_random
 from logagent.analysis._redact_view import Hit, View
+from logagent.expressions import expression
 
-_WORD = re.compile(
+_WORD = expression(
     r"passw(?:or)?t?d?|pwd|passphrase|passcode|passwort|secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key"
     r"|(?:account|encryption|signing|master|app|application|subscription|storage|license|auth|shared)[ _-]?key"
     r"|authorization|cookie|credential|requirepass|masterauth|(?<![a-z])auth(?![a-z])|jsessionid|phpsessid|connect\.sid"
@@ -22,8 +23,8 @@ CLUES = (
     "pass", "pwd", "secret", "token", "key", "authorization", "cookie", "credential", "auth", "sessid", "sessionid",
     "connect.sid", "connection", "pw", "pat", "密", "口令", "令牌", "秘钥",
 )  # fmt: skip
-_KEY_CHAR = re.compile(r"[A-Za-z0-9_.\-]")
-_SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
+_KEY_CHAR = expression(r"[A-Za-z0-9_.\-]")
+_SPLIT = expression(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
 _STRONG = frozenset(
     "password passwd passwort pwd passphrase passcode pw passwd requirepass masterauth 密码 口令".split()
 )
@@ -116,23 +117,23 @@ def _weak(parts: list[str], compact: str) -> str:
 
 # -- what stands behind the key ------------------------------------------------------------------------------------
 
-_ASSIGN = re.compile(
+_ASSIGN = expression(
     r"""(?P<close>\\?["'`]|\])?[ \t]{0,4}(?:(?:is|was)[ \t]{0,2}(?=[:=]))?(?P<op>:=|=>|->|[=:＝：])[ \t]{0,8}"""
 )
-_JSON_START = re.compile(r"\s{0,8}[\[{]\s{0,8}[\"\[{]")
+_JSON_START = expression(r"\s{0,8}[\[{]\s{0,8}[\"\[{]")
 """In a JSON document a bare quote behind `password=` ends the string: there is no value."""
-_XML = re.compile(r"(?:\s[^<>]{0,200})?>(?P<value>[^<>]{1,4096})(?=<|$)")
-_ARGUMENT = re.compile(r"""["']?(?:,[ \t]{0,4}|[ \t]{1,4})(?=[^\s])""")
-_PAIR = re.compile(r"""(?P<quote>["'])\s{0,4},\s{0,4}(?:["']value["']\s{0,4}:\s{0,4})?(?=["'])""")
-_ATTRIBUTE = re.compile(r"""["']\s{1,4}value\s{0,2}=\s{0,2}(?=["'])""")
-_SPACED = re.compile(r"""[ \t]{1,4}(?:is[ \t:]{1,4}|by[ \t]{1,4})?(?=["'])""")
-_BARE = re.compile(r"[ \t]{1,4}(?=\S)")
-_SCHEME = re.compile(r"(?:Bearer|Basic|ApiKey|Digest|Token|Negotiate|NTLM|Splunk|GenieKey|Key)[ \t]+", re.IGNORECASE)
-_DELIMITER = re.compile(r"""[\s"'`&;<>|]|\\["'nrt]|,(?=\s|[\w.\-]{1,40}[=:]|["'{]|$)""")
-_BLANK = re.compile(r"\s")
-_BLANK_OR_SEMICOLON = re.compile(r"[\s;]")
-_HEADER_END = re.compile(r"[\r\n\"'`\]}]|\\[nr\"]|,\s|\s-H\s")
-_LINE_END = re.compile(r"[\r\n]|\\[nr]")
+_XML = expression(r"(?:\s[^<>]{0,200})?>(?P<value>[^<>]{1,4096})(?=<|$)")
+_ARGUMENT = expression(r"""["']?(?:,[ \t]{0,4}|[ \t]{1,4})(?=[^\s])""")
+_PAIR = expression(r"""(?P<quote>["'])\s{0,4},\s{0,4}(?:["']value["']\s{0,4}:\s{0,4})?(?=["'])""")
+_ATTRIBUTE = expression(r"""["']\s{1,4}value\s{0,2}=\s{0,2}(?=["'])""")
+_SPACED = expression(r"""[ \t]{1,4}(?:is[ \t:]{1,4}|by[ \t]{1,4})?(?=["'])""")
+_BARE = expression(r"[ \t]{1,4}(?=\S)")
+_SCHEME = expression(r"(?:Bearer|Basic|ApiKey|Digest|Token|Negotiate|NTLM|Splunk|GenieKey|Key)[ \t]+", re.IGNORECASE)
+_DELIMITER = expression(r"""[\s"'`&;<>|]|\\["'nrt]|,(?=\s|[\w.\-]{1,40}[=:]|["'{]|$)""")
+_BLANK = expression(r"\s")
+_BLANK_OR_SEMICOLON = expression(r"[\s;]")
+_HEADER_END = expression(r"[\r\n\"'`\]}]|\\[nr\"]|,\s|\s-H\s")
+_LINE_END = expression(r"[\r\n]|\\[nr]")
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _LONGEST = 8_192
 
@@ -257,7 +258,7 @@ def _authorization(text: str, begin: int, stop: int) -> Iterator[Hit]:
         yield Hit(begin, stop, "token")
 
 
-_COOKIE = re.compile(r"(?P<name>[^\s=;,]{1,128})=(?P<value>[^;\s,]{1,4096})")
+_COOKIE = expression(r"(?P<name>[^\s=;,]{1,128})=(?P<value>[^;\s,]{1,4096})")
 _ATTRIBUTES = frozenset("path domain expires max-age samesite priority version".split())
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from logagent.analysis._redact_view import Hit, View
+from logagent.expressions import expression
 
 
 class Rule(NamedTuple):
@@ -23,7 +24,7 @@ class Rule(NamedTuple):
 
 
 def _rule(kind: str, clues: str, pattern: str, *, random: bool = False) -> Rule:
-    return Rule(kind, tuple(clues.split("¦")), re.compile(pattern), random)
+    return Rule(kind, tuple(clues.split("¦")), expression(pattern), random)
 
 
 _B = r"(?<![A-Za-z0-9_])"
@@ -128,10 +129,10 @@ def _by_clue(rules: tuple[Rule, ...]) -> dict[str, tuple[Rule, ...]]:
 
 _ANYWHERE = _by_clue((*_WEB, *_SPOKEN, *_BLOCKS))
 _IN_LONG_WORDS = _by_clue(_PROVIDERS)
-_LONG_WORD = re.compile(r"[a-z0-9_.+/=:~@-]{15,}")
-_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_BODY = re.compile(
+_LONG_WORD = expression(r"[a-z0-9_.+/=:~@-]{15,}")
+_BEGIN = expression(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_END = expression(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_BODY = expression(
     r"(?:(?:\s|\\[nr]){0,4}(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash): ?[\w,. /:-]{1,100}|[A-Za-z0-9+/=]{16,100000}"
     r"|[A-Za-z0-9+/]{1,15}={0,2}(?=\s|\\[nr]|[\"']|$)(?=[\"']|\\[nr]|[\r\n]|$)))*"
 )

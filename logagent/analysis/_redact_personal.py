@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 
 from logagent.analysis._redact_view import Hit, View
+from logagent.expressions import expression
 
 # -- e-mail --------------------------------------------------------------------------------------------------------
 
-_EMAIL = re.compile(
+_EMAIL = expression(
     r"(?P<local>[A-Za-z0-9\u00c0-\u024f._%+'-]{1,64})@(?P<domain>(?:[A-Za-z0-9-]{1,63}\.){1,8}(?P<tld>[A-Za-z]{2,24}))(?![\w-])"
 )
 _GENERIC = frozenset(
@@ -61,11 +62,11 @@ def _is_mail(match: re.Match[str], text: str) -> bool:
 
 # -- numbers -------------------------------------------------------------------------------------------------------
 
-_CANDIDATE = re.compile(r"[0-9]{4}[0-9 -]{8,60}[0-9][Xx]?")
-_DIGITS = re.compile(r"[0-9](?:[ -]?[0-9]){12,18}")
-_GROUPED = re.compile(r"\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}\Z|\d{4}([ -])\d{6}\2\d{4,5}\Z")
-_CARD_WORDS = re.compile(r"(?i:card|\bpan\b|pan=|credit|debit|visa|mastercard|amex|卡号|银行卡|信用卡)")
-_ID_KEY = re.compile(
+_CANDIDATE = expression(r"[0-9]{4}[0-9 -]{8,60}[0-9][Xx]?")
+_DIGITS = expression(r"[0-9](?:[ -]?[0-9]){12,18}")
+_GROUPED = expression(r"\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}\Z|\d{4}([ -])\d{6}\2\d{4,5}\Z")
+_CARD_WORDS = expression(r"(?i:card|\bpan\b|pan=|credit|debit|visa|mastercard|amex|卡号|银行卡|信用卡)")
+_ID_KEY = expression(
     r"(?i:(?:\b|[_\W]|^)(?:[\w.-]{0,40}_?ids?|\w{0,20}Id|offset|lsn|seq\w{0,8}|timestamp|ts|nanos?|time|epoch|version"
     r"|waybill|\w{0,20}_(?:no|nr|num|number|ref)|tracking\w{0,8}|resourceversion|ean|gtin|isbn|imei|serial|build|commit|order|invoice|job|trace|span))"
     r"[\"']?\s{0,2}[:=#]?\s{0,2}[\"']?\Z"
@@ -131,7 +132,7 @@ def _luhn(digits: str) -> bool:
     return total % 10 == 0
 
 
-_IBAN = re.compile(r"[A-Z]{2}\d{2}(?= ?[A-Z0-9]{4})")
+_IBAN = expression(r"[A-Z]{2}\d{2}(?= ?[A-Z0-9]{4})")
 _IBAN_LENGTHS = {
     country: int(length)
     for country, length in (
@@ -169,9 +170,9 @@ def _mod97(iban: str) -> bool:
     return int("".join(str(int(char, 36)) for char in iban[4:] + iban[:4])) % 97 == 1
 
 
-_PLUS = re.compile(r"\+[1-9]\d{0,3}(?:[ ().-]{0,2}\d{1,5}){2,6}")
-_NATIONAL = re.compile(r"\(?\d{2,5}\)?(?:[ ./-]?\d{2,8}){1,4}")
-_PHONE_WORDS = re.compile(
+_PLUS = expression(r"\+[1-9]\d{0,3}(?:[ ().-]{0,2}\d{1,5}){2,6}")
+_NATIONAL = expression(r"\(?\d{2,5}\)?(?:[ ./-]?\d{2,8}){1,4}")
+_PHONE_WORDS = expression(
     r"(?i:phone|\btel\b|telephone|mobile|\bmob\b|msisdn|\bcell|\bfax\b|\bsms\b|whatsapp|caller|callee|手机|电话|联系方式)"
 )
 _PHONE_CLUES = ("phone", "tel", "mob", "msisdn", "cell", "fax", "sms", "whatsapp", "calle", "手机", "电话", "联系")
@@ -210,12 +211,12 @@ def _is_time(shown: str) -> bool:
     return re.match(r"\d{4}-\d\d-\d\d|1[67]\d{8}\Z|(?:\d{1,3}\.){3}\d{1,3}", shown) is not None
 
 
-_RESIDENT = re.compile(
+_RESIDENT = expression(
     r"(?<![\w.-])[1-8]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx](?![\w-])"
 )
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
-_SSN = re.compile(r"(?<![\d-])(?!000|666|9)\d{3}[- ](?!00)\d\d[- ](?!0000)\d{4}(?![\d-])")
-_SSN_WORDS = re.compile(r"(?i:\bssn\b|social.?security|ssn)")
+_SSN = expression(r"(?<![\d-])(?!000|666|9)\d{3}[- ](?!00)\d\d[- ](?!0000)\d{4}(?![\d-])")
+_SSN_WORDS = expression(r"(?i:\bssn\b|social.?security|ssn)")
 
 
 def _residents(text: str, candidate: re.Match[str]) -> Iterator[Hit]:
@@ -234,7 +235,7 @@ def _national(text: str, lower: str) -> Iterator[Hit]:
                 yield Hit(match.start(), match.end(), "national_id")
 
 
-_ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
+_ADDRESS = expression(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
 
 
 def addresses(text: str) -> Iterator[Hit]:

@@ -3,13 +3,15 @@
 
 import re
 
-_INNOCENT = re.compile(
+from logagent.expressions import expression
+
+_INNOCENT = expression(
     r"(?:null|none|nil|true|false|undefined|empty|unset|yes|no|on|off|default|n/a|\(?(?:hidden|masked|redacted|filtered"
     r"|removed|secret|omitted)\)?|[-+]?\d{1,5}(?:\.\d*)?|[*•xX.#?_-]+|\$\{?[\w.:-]+\}?|\{\{.*\}\}|%[\w()]{1,20}|\{\w{0,30}\}"
     r"|<[^<>]{0,64}>?|\[[^\[\]]{0,64}\]?|REDACTED\]?|FILTERED\]?|[*x]{3,}.{0,4}|:\w+|\$\d)\Z",
     re.IGNORECASE,
 )
-_PATH = re.compile(r"(?:~|\.{0,2})?/[\w.@+/-]*\Z|[A-Za-z]:\\|file:|https?://[^\s:@]*\Z|arn:aws")
+_PATH = expression(r"(?:~|\.{0,2})?/[\w.@+/-]*\Z|[A-Za-z]:\\|file:|https?://[^\s:@]*\Z|arn:aws")
 SHORT = 4
 _WEAK_LENGTH = 8
 PROSE = frozenset(

@@ -3,13 +3,14 @@ r"""Views of a text for matching: as it stands, and one level decoded, with the 
 Decoded are JSON escapes, percent escapes, full-width ASCII; zero-width characters are left out (security.md 7).
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-_ENCODED = re.compile(
+from logagent.expressions import expression
+
+_ENCODED = expression(
     r"%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\[\"'\\/bfnrt]"
     "|[\u00ad\u200b-\u200f\u2060-\u2064\u202a-\u202e\ufeff]|[\uff01-\uff5e]"
 )

@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from logagent.expressions import expression
+
 Kind = Literal["logagent", "kubectl", "systemd", "network", "sql", "es", "kafka", "redis", "none"]
 
 MOST = 3
 """Steps that are printed."""
 
-_SLOT = re.compile(r"\{([a-z_]+)\}")
+_SLOT = expression(r"\{([a-z_]+)\}")
 _WHERE = {"en": " (on {place})", "zh": "（在 {place} 上）"}
 _LAST_PORT = 65_535
 _LONGEST = 300

@@ -9,6 +9,7 @@ from logagent.analysis.facts import ChangeFact, Event
 from logagent.analysis.gauges import COUNTER, NOISE, NUMBER
 from logagent.analysis.limits import ERROR
 from logagent.analysis.study import Study
+from logagent.expressions import expression
 
 LOOK_BACK_S = 900.0
 """How long before the onset a change may lie, or 30 % of the window."""
@@ -30,14 +31,14 @@ _KINDS = {
     "certificate": "certificate",
     "feature_flag": "feature_flag",
 }
-_TOKEN = re.compile(r"\d+\.\d+(?:\.\d+)+|v\d+[\w.]*|[a-z][a-z0-9]*(?:[-_.][a-z0-9]+)+|\b\d{2,6}\b", re.IGNORECASE)
+_TOKEN = expression(r"\d+\.\d+(?:\.\d+)+|v\d+[\w.]*|[a-z][a-z0-9]*(?:[-_.][a-z0-9]+)+|\b\d{2,6}\b", re.IGNORECASE)
 """What a change may be recognised by: a version, a host, a user, a flag, a number."""
 _TOKEN_CHARS = 3
-_CONFIG = re.compile(r"config|setting|reload|applied|parameter|option", re.IGNORECASE)
+_CONFIG = expression(r"config|setting|reload|applied|parameter|option", re.IGNORECASE)
 _SETTING_LINES = range(2, 13)
 _WORDS_BEFORE = 24
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_NAME = re.compile(r"[a-z]{3,}", re.IGNORECASE)
+_CAMEL = expression(r"(?<=[a-z])(?=[A-Z])")
+_NAME = expression(r"[a-z]{3,}", re.IGNORECASE)
 _COMMON = frozenset(
     {"config", "configuration", "size", "max", "min", "done", "the", "reload", "reloaded", "settings", "applied"}
 )

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from logagent.analysis.facts import Event
+from logagent.expressions import expression
 
-UP = re.compile(
+UP = expression(
     r"\b(?:up|closed|recovered|restored|re-?connected|connected|available|resolved|healthy|ok|active|established|resumed|"
     r"ready|listening)\b",
     re.IGNORECASE,

@@ -1,7 +1,6 @@
 """Errors that cluster in one stretch of the window, errors all through it, and few lines that say it all."""
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from logagent.analysis.limits import ERROR, HIGH, MIN_FAIL, SMALL, STATED
 from logagent.analysis.statistics import EpisodeScan, scan_episode
 from logagent.analysis.study import Study, samples, traces_of
 from logagent.analysis.window import BUCKETS, Window
+from logagent.expressions import expression
 
 GAIN = 8.0
 """Least log likelihood ratio of an episode, after division by the overdispersion."""
@@ -36,7 +36,7 @@ _COMMON_WORDS = 2
 _RARE = 5
 _BACK = 50
 """Lines of a request among which the step before an error is looked for."""
-_WORD = re.compile(r"[a-z]{5,}")
+_WORD = expression(r"[a-z]{5,}")
 
 
 @dataclass(slots=True)

@@ -1,11 +1,11 @@
 """From log records to the events the signals read: level inside the text, error fields, status, platform events."""
 
-import re
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 
 from logagent.analysis.facts import UNNAMED, Event
 from logagent.analysis.objects import settle
+from logagent.expressions import expression
 from logagent.logs import LogRecord
 
 _SERVICE = (
@@ -17,7 +17,7 @@ _SERVICE = (
 _MESSAGE = ("note", "event.original", "Message", "detail.Message", "detail", "reason")
 _TRACE = ("request_id", "correlation_id", "requestId", "correlationId")
 _STATUS = ("http.response.status_code", "status_code", "statusCode", "res.statusCode", "http.status_code", "status")
-_FAILED = re.compile(r"5\d\d(?:\.0)?")
+_FAILED = expression(r"5\d\d(?:\.0)?")
 _SERVER_ERROR = 5
 _NOT_EXTRA = frozenset({"@timestamp", "timestamp", "message", "msg", "stream", "source", "time", "ts"})
 
@@ -37,7 +37,7 @@ _LEVELS = {
     "error": 4, "err": 4, "severe": 4, "e": 4, "critical": 5, "crit": 5, "fatal": 5, "f": 5, "alert": 5,
     "emergency": 5, "emerg": 5, "panic": 5,
 }  # fmt: skip
-_INLINE = re.compile(
+_INLINE = expression(
     r"^\W{0,3}(?:[\d:.,TZ/ +-]{6,32}\W{0,3})?(?:[\w.-]{1,30}[:|] ?)?"
     r"(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|SEVERE|CRIT(?:ICAL)?|FATAL|PANIC|EMERG)\b(?![-_.])|"
     r"\blevel=\"?(\w+)|^\W{0,2}\[(error|warn|warning|crit|info|notice|debug)\]|^([EWF]) [\w.-]{1,60}: "
@@ -54,7 +54,7 @@ _SHORT = 200
 _EVENT_TYPES = frozenset({"Warning", "Normal"})
 _OBJECTS = ("involvedObject", "involved_object", "regarding.")
 _OBJECT_NAMES = ("involvedObject", "involvedObject.name", "involved_object", "involved_object.name", "regarding.name")
-_REASON = re.compile(r"(?!\w{0,60}(?:Error|Exception)$)[A-Z][A-Za-z]{2,40}")
+_REASON = expression(r"(?!\w{0,60}(?:Error|Exception)$)[A-Z][A-Za-z]{2,40}")
 """A reason of a platform event; never the class of an exception."""
 
 

@@ -9,29 +9,30 @@ from logagent.analysis.facts import Event
 from logagent.analysis.figures import measure
 from logagent.analysis.lexicon import DURATION_FIELD
 from logagent.analysis.study import Study, thinned
+from logagent.expressions import expression
 
-NUMBER = re.compile(
+NUMBER = expression(
     r"(?<![\w.:/-])(-?\d{1,18}(?:[.,]\d{1,18})?)\s?(ms|milliseconds?|s|secs?|seconds?|%|[KMGT]i?B?|k|m)?(?![\w:-])"
 )
-NOISE = re.compile(
+NOISE = expression(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|"
     r"\b[0-9a-f]{8,}(?:-[0-9a-f]{4,})*\b"
 )
 """Times, addresses and hashes: digits that measure nothing."""
-_CLOCK, _HASH, _ADDRESS_DOTS = re.compile(r"\d:\d"), re.compile(r"[0-9a-f]{8}"), 3
+_CLOCK, _HASH, _ADDRESS_DOTS = expression(r"\d:\d"), expression(r"[0-9a-f]{8}"), 3
 """What every match of NOISE holds one of; cheap to look for."""
-COUNTER = re.compile(
+COUNTER = expression(
     r"\b(?:id|seq|offset|lsn|port|pid|tid|line|uptime|epoch|version|total|count(?:er)?|batch|number|no|#|session|object|"
     r"part|block|revision|generation|sequence|bytes (?:sent|read|written))\W{0,3}$",
     re.IGNORECASE,
 )
 """Words before a number that only counts or names."""
-FALLING = re.compile(r"remain|\bleft\b|\bfree\b|available|headroom|hit.?(?:rate|ratio)|throughput", re.IGNORECASE)
+FALLING = expression(r"remain|\bleft\b|\bfree\b|available|headroom|hit.?(?:rate|ratio)|throughput", re.IGNORECASE)
 """Words of a gauge that is in trouble when it falls."""
-_TIMED = re.compile(r"latency|response.?time|elapsed", re.IGNORECASE)
-_OF = re.compile(r"\s?(?:[KMGT]i?B?|m)?\s?(?:/|\bof\b)\s?(\d+(?:\.\d+)?)", re.IGNORECASE)
-_LIMIT = re.compile(r"\b(?:limit|max|capacity)[=: ]{1,2}(\d+(?:\.\d+)?)", re.IGNORECASE)
-_DIGIT = re.compile(r"\d")
+_TIMED = expression(r"latency|response.?time|elapsed", re.IGNORECASE)
+_OF = expression(r"\s?(?:[KMGT]i?B?|m)?\s?(?:/|\bof\b)\s?(\d+(?:\.\d+)?)", re.IGNORECASE)
+_LIMIT = expression(r"\b(?:limit|max|capacity)[=: ]{1,2}(\d+(?:\.\d+)?)", re.IGNORECASE)
+_DIGIT = expression(r"\d")
 _KINDS = (
     (r"heap|memory|\bmem\b|\brss\b|resident|anon", "memory.near_limit"),
     (r"rate.?limit|quota", "quota.rate_limited"),
@@ -49,8 +50,8 @@ _KINDS = (
     ),
     (r"error.?rate|errors?.{0,3}%|fail\w{0,10}.?(?:rate|share)|percent|util|usage", ""),
 )
-_GAUGES = tuple((re.compile(pattern, re.IGNORECASE), mechanism) for pattern, mechanism in _KINDS)
-_ANY = re.compile("|".join(f"(?:{pattern})" for pattern, _ in _KINDS))
+_GAUGES = tuple((expression(pattern, re.IGNORECASE), mechanism) for pattern, mechanism in _KINDS)
+_ANY = expression("|".join(f"(?:{pattern})" for pattern, _ in _KINDS))
 """Any kind of gauge, in lower case."""
 _NINES = str.maketrans("0123456789", "9999999999")
 """Contexts that differ in digits only are one (`p50` and `p99` are both percentiles)."""

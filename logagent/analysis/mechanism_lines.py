@@ -13,6 +13,7 @@ from logagent.analysis.facts import Event, Fact
 from logagent.analysis.limits import EDGE, ERROR, EVEN, SMALL, STATED
 from logagent.analysis.mechanisms import Entry, Hit
 from logagent.analysis.study import Blame, Study
+from logagent.expressions import expression
 
 SURE = 1e-3
 """Chance of the lead below which a mechanism counts as new."""
@@ -35,8 +36,8 @@ _PROBE_S = 120.0
 _BEFORE_S, _AFTER_S = -5.0, 600.0
 """Evictions in this span around a bad event of a node belong to the node."""
 
-_STOPPING = re.compile(r"\bkilling\b|\bstopping container\b|\bterminat", re.IGNORECASE)
-_RESTART = re.compile(r"will be restarted|failed (?:liveness|startup)|oom", re.IGNORECASE)
+_STOPPING = expression(r"\bkilling\b|\bstopping container\b|\bterminat", re.IGNORECASE)
+_RESTART = expression(r"will be restarted|failed (?:liveness|startup)|oom", re.IGNORECASE)
 _NODE = "node/"
 _EVICTED = "deploy.evicted"
 

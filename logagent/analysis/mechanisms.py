@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from logagent.analysis.cue_plan import index
 from logagent.analysis.cues import CueHit, Matcher, Pattern
+from logagent.expressions import expression
 
 RELAYS = frozenset({"upstream", "resilience"})
 """Families that only say that a call failed: they speak against the one called."""
@@ -16,7 +17,7 @@ RELAYS = frozenset({"upstream", "resilience"})
 _PLATFORM_FAMILIES = frozenset({"deploy", "memory", "disk", "config", "db"})
 """In a platform event these go first."""
 
-_CHAIN = re.compile(
+_CHAIN = expression(
     r"\bcaused by:?|\bnested exception is\b|\broot cause:|[;,] cause:|\bunderlying (?:error|cause):", re.IGNORECASE
 )
 _GROUPS = (
@@ -25,9 +26,9 @@ _GROUPS = (
 )  # fmt: skip
 """Named groups that may name a dependency, most telling first."""
 
-_URL_HOST = re.compile(r"^[a-z][a-z0-9+]{1,9}://(?:[^@/\s]{0,200}@)?([^/:?\s]{1,253})", re.IGNORECASE)
-_PORT = re.compile(r":\d{1,5}$")
-_LOOSE = re.compile(
+_URL_HOST = expression(r"^[a-z][a-z0-9+]{1,9}://(?:[^@/\s]{0,200}@)?([^/:?\s]{1,253})", re.IGNORECASE)
+_PORT = expression(r":\d{1,5}$")
+_LOOSE = expression(
     r"\b(?:to|from|for|at|with|calling|resolve|resolving|lookup|host|address|connect|dial tcp|contacting|reach(?:ing)?|"
     r"of|by)[ =:\"']{1,3}([a-z][\w-]{2,60}(?:\.[\w-]{1,63}){0,8})(?::\d{2,5})?",
     re.IGNORECASE,
@@ -42,7 +43,7 @@ _NEAR_BEFORE, _NEAR_AFTER = 120, 200
 _ANCHOR = 40
 """Characters of a match that are enough to find it again."""
 
-_PART = re.compile(r"[^\W_]+")
+_PART = expression(r"[^\W_]+")
 _LIKE, _MOST_NEAR = 0.5, 4
 _MOST_TEXTS = 20_000
 """Texts whose answer is kept; then the memory starts anew."""

@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from logagent.analysis.facts import UNNAMED, Event
+from logagent.expressions import expression
 
 Fields = Mapping[str, object]
 
 _INFO, _WARN = 2, 3
 
-_REPORTER = re.compile(
+_REPORTER = expression(
     r"^(?:kubelet|kube-[\w-]+|[\w-]*controller(?:-manager)?|default-scheduler|cluster-autoscaler|"
     r"horizontal-pod-autoscaler|vertical-pod-autoscaler|k8s|kubernetes|k8s-events?|kubernetes-events?|kube-?events?|"
     r"event-?(?:router|exporter)|events?|aws[.:/-]\w+|amazon[ \w-]+|rds(?:-events?)?|ec2(?:-events?)?|"
@@ -43,14 +44,14 @@ _FIRST = (
 _COUNT = ("count", "series.count", "deprecatedCount", "event_count")
 _LABEL = ("kubernetes.labels.app", "labels.app")
 
-_BAD = re.compile(
+_BAD = expression(
     r"^(?:Failed\w*|\w*BackOff|Unhealthy|Evicted|OOM\w*|SystemOOM|NodeNotReady|NodeHasDiskPressure|"
     r"NodeHasMemoryPressure|\w*Pressure|Preempt\w*|ErrImage\w*|InvalidImageName|\w*Exceeded|NetworkNotReady|Err\w*|"
     r"CrashLoop\w*|ImageGCFailed|FreeDiskSpaceFailed|ProvisioningFailed|VolumeResizeFailed|Rebooted|"
     r"HostPortConflict)$",
     re.IGNORECASE,
 )
-_BAD_STATE = re.compile(
+_BAD_STATE = expression(
     r"^(?:NodeNotReady|Evicted|SystemOOM|OOM\w*|NodeHas(?:Disk|Memory|PID)Pressure|Preempt\w*)$", re.IGNORECASE
 )
 """Reasons that are bad even as `Normal`."""
@@ -76,12 +77,12 @@ _NAMED = (
 )
 _COMMON_WORDS = "is was has not status ready failed condition sandbox with for in name controller completed rollout"
 _NOT_NAMES = frozenset(_COMMON_WORDS.split())
-_TEXT = re.compile(r"^(?:\S{1,8}\s+)?(Warning|Normal)\s+(\w{3,40})\s+(\w+)/([a-z0-9][a-z0-9.-]{2,80})[:\s]\s*")
+_TEXT = expression(r"^(?:\S{1,8}\s+)?(Warning|Normal)\s+(\w{3,40})\s+(\w+)/([a-z0-9][a-z0-9.-]{2,80})[:\s]\s*")
 """An event written as text, as `kubectl get events` and event routers do."""
 
 _HEAD = 40
-_TIMES = re.compile(r"\(?x(\d{1,6})(?: over ([\dhms]+))?\)?\s*$")
-_SPAN = re.compile(r"(\d{1,6})([hms])")
+_TIMES = expression(r"\(?x(\d{1,6})(?: over ([\dhms]+))?\)?\s*$")
+_SPAN = expression(r"(\d{1,6})([hms])")
 _SECONDS = {"h": 3600, "m": 60, "s": 1}
 _DIGITS = 20
 _TAIL = 40

@@ -3,19 +3,20 @@
 import re
 from collections.abc import Sequence
 
+from logagent.expressions import expression
 from logagent.query import And, Level, Node, Not, Or, Phrase, Range, Term, conjunction
 
-_SLOT = re.compile(r"<[^<>\s]{1,24}>")
-_WORD = re.compile(r"\w", re.UNICODE)
-_CLASS = re.compile(r"status-[a-e]xx")
+_SLOT = expression(r"<[^<>\s]{1,24}>")
+_WORD = expression(r"\w", re.UNICODE)
+_CLASS = expression(r"status-[a-e]xx")
 _PHRASES = 2
 """The longest literal runs of a pattern; more add little and queries have a limit of clauses."""
 _WORDS = 12
 _TELLING = 8
 """Characters from which a literal run tells a pattern apart."""
-_BREAKS = re.compile(r"[\s=()\[\]{}\"<>|;/#&!?+*%~^$@`，。、；：？！（）【】《》「」“”]+")
+_BREAKS = expression(r"[\s=()\[\]{}\"<>|;/#&!?+*%~^$@`，。、；：？！（）【】《》「」“”]+")
 """Every analyser ends a token here, and between any two Chinese characters."""
-_CHINESE = re.compile(r"[\u3400-\u9fff]+")
+_CHINESE = expression(r"[\u3400-\u9fff]+")
 
 
 def literal_runs(template: str) -> list[str]:

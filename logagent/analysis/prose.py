@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from logagent.analysis.sentences import QUOTE
+from logagent.expressions import expression
+
 Unit = Literal["", "%", "x", "s", "B"]
 """Plain, share in percent, multiple, seconds, bytes."""
 
@@ -61,18 +64,13 @@ class Stated:
     quotes: tuple[str, ...]
 
 
-QUOTE = re.compile(
-    r"\"([^\"]{2,600})\"|“([^”]{2,600})”|‘([^’]{2,600})’|`([^`]{2,600})`|「([^」]{2,600})」|『([^』]{2,600})』"
-    r"|(?<![\w'])'([^']{2,600})'(?!\w)"
-)
-"""Text in quotes, in any of the usual pairs; an apostrophe inside a word opens none."""
-_ROUGH = re.compile(
+_ROUGH = expression(
     r"(?:\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|over|more than|less than|at least|some|circa"
     r"|close to|up to)|[~≈<>≥≤]|大?约|近|将近|接近|超过|至少|不到|大概)\s*$",
     re.IGNORECASE,
 )
-_ROUGHLY = re.compile(r"^\s*[个条次例笔]?(?:左右|上下|多|余|or so\b|\+)", re.IGNORECASE)
-_COUNTED = re.compile(
+_ROUGHLY = expression(r"^\s*[个条次例笔]?(?:左右|上下|多|余|or so\b|\+)", re.IGNORECASE)
+_COUNTED = expression(
     r"\s?(?:(?:such|failing|failed|new|more|of these|matching|similar|different|of the|error|log)\s)*"
     r"(?:lines?|events?|errors?|requests?|logs?|failures?|occurrences|entries|records|exceptions|times)\b"
     r"|\s?[条次例笔](?!\w*[位])|\s?个(?:错误|请求|事件)",
@@ -92,15 +90,15 @@ _UNITS: dict[str, tuple[Unit, float]] = {
 _UNIT = "|".join(re.escape(one) for one in sorted(_UNITS, key=len, reverse=True))
 _SIZES = {"k": 1e3, "m": 1e6, "million": 1e6, "thousand": 1e3, "万": 1e4, "千": 1e3, "亿": 1e8, "百万": 1e6}
 _SIZE = r"[kKmM](?![A-Za-z])|\s(?:million|thousand)\b|百万|[千万亿]"
-_DIGITS = re.compile(
+_DIGITS = expression(
     r"(?<![\w.:/#=@-])(?<![A-Za-z][-_])(\d{1,3}(?:[,'\u2009]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
     rf"({_SIZE})?(?:\s?({_UNIT})(?![A-Za-z]))?(?![\w:/-]*[A-Za-z0-9_])(?!\.\d)",
     re.IGNORECASE,
 )
-_AFTER_CHINESE = re.compile(r"(?<=[\u3400-\u9fff])(?=\d)|(?<=\d)(?=[\u3400-\u9fff])")
+_AFTER_CHINESE = expression(r"(?<=[\u3400-\u9fff])(?=\d)|(?<=\d)(?=[\u3400-\u9fff])")
 _DATE = r"(?P<day>\d{4}-\d\d-\d\d)[T ]"
 _ZONE = r"\s?(?P<zone>Z\b|UTC(?:[+-]\d{1,2}(?::?\d\d)?)?|GMT|CST|[+-]\d\d:?\d\d|北京时间)?"
-_CLOCK = re.compile(
+_CLOCK = expression(
     rf"(?<![A-Za-z0-9_:.])(?P<front>北京时间\s?)?(?:{_DATE})?(?P<half>[上下]午|凌晨|晚上|早上)?\s?(?P<h>[01]?\d|2[0-4])"
     rf"(?::(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d(?:\.\d+)?))?|点(?:(?P<cm>[0-5]?\d)分?)?(?:(?P<cs>[0-5]?\d)秒)?)"
     rf"(?!\d)(?:\s?(?P<ampm>[ap]\.?m\b\.?))?{_ZONE}",
@@ -206,7 +204,7 @@ _CHINESE_POWERS = {"十": 1e1, "百": 1e2, "千": 1e3, "万": 1e4, "亿": 1e8}
 @cache
 def _word_pattern() -> re.Pattern[str]:
     word = "|".join([*_VALUES, *_POWERS])
-    return re.compile(
+    return expression(
         rf"(?<![\w-])(?P<number>(?:{word})(?:(?:[ -]|\sand\s)(?:{word}))*)"
         rf"(?:\s(?P<third>thirds?|quarters?|fifths?|in|out of)(?:\s(?P<of>{word}|\d+))?)?"
         rf"(?:\s?(?P<unit>percent|per cent|times|(?:milli)?seconds?|minutes?|hours?|days?))?(?![\w-])"
@@ -217,7 +215,7 @@ def _word_pattern() -> re.Pattern[str]:
 
 
 _CHINESE_NUMBER = "[零〇一二两三四五六七八九十百千万亿]+"
-_CHINESE_WORDS = re.compile(
+_CHINESE_WORDS = expression(
     rf"(?<!第)(?:(?P<percent>百分之)(?P<p>{_CHINESE_NUMBER})(?:点(?P<pf>[零〇一二三四五六七八九]+))?"
     rf"|(?P<below>{_CHINESE_NUMBER})分之(?P<above>{_CHINESE_NUMBER})|(?P<half>一半)"
     rf"|(?P<n>{_CHINESE_NUMBER})(?P<unit>毫秒|秒钟?|分钟|个?小时|天|倍|成|[个条次台名人行例笔])"

@@ -12,14 +12,15 @@ from typing import NewType
 
 from logagent.analysis import _redact_keys, _redact_patterns, _redact_personal
 from logagent.analysis._redact_view import Hit, View, views
+from logagent.expressions import expression
 
 ModelText = NewType("ModelText", str)
 """Text a model may see: redacted and sanitised. Raw text in its place is a type error, so every leak is found."""
 
 FAILED = ModelText("[redaction failed]")
 _PASSES = 4
-_ANY_MASK = re.compile(r"<[a-z_]{2,16}:[a-z0-9]{4,16}:[0-9]{1,9}>")
-_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_ANY_MASK = expression(r"<[a-z_]{2,16}:[a-z0-9]{4,16}:[0-9]{1,9}>")
+_NUMBER = expression(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _FOLDED = frozenset({"email"})
 _SPACED = frozenset({"card", "iban", "phone"})
 

@@ -11,17 +11,18 @@ from logagent.analysis.gauges import Gauge
 from logagent.analysis.limits import REACHABLE
 from logagent.analysis.statistics import fisher_greater, quantile
 from logagent.analysis.study import Study
+from logagent.expressions import expression
 
 FACTOR = 3
 """Least ratio of the medians after and before a shift."""
 RISE_MS = 250
 _POINTS, _SIDE = 14, 5
 _HIGH_AFTER, _HIGH_BEFORE = 0.6, 0.2
-_REQUEST = re.compile(
+_REQUEST = expression(
     r"\b(?:get|post|put|request|page|view|render\w{0,5}|query|endpoint|call|handled|served)\b|(?:^|\s)/\w",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"\d+")
+_DIGITS = expression(r"\d+")
 _MESSAGE_CHARS, _SHAPE_LINES, _PLACES = 300, 30, 6
 _FEWEST, _MOST = 3, 30
 _ENDPOINT_LINES, _OTHER_LINES, _ENDPOINT_S, _ENDPOINT_FACTOR = 8, 20, 2.0, 10

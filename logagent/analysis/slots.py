@@ -1,15 +1,15 @@
 """What stands in the one place where the lines of a pattern differ: `for <*>` hides which services are meant."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from logagent.analysis.facts import Event
 from logagent.analysis.templates import MASK
+from logagent.expressions import expression
 
 _READ, _CHARS, _WORDS = 2_000, 600, 60
 _SHOWN, _MOST = 4, 12
-_NAME = re.compile(r"[A-Za-z一-鿿]{3}")
+_NAME = expression(r"[A-Za-z一-鿿]{3}")
 _EDGES = "[](){}<>,;:.\"'=!?"
 
 

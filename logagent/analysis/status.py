@@ -1,6 +1,5 @@
 """How the trouble goes on: still there, over, told to be over, or coming and going (analysis.md 3.11)."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,12 +11,13 @@ from logagent.analysis.facts import Event, Fact, StatusName
 from logagent.analysis.lexicon import HEALTHY_AGAIN, RECOVERY, TRANSITION
 from logagent.analysis.limits import ERROR, STATED
 from logagent.analysis.study import Study
+from logagent.expressions import expression
 
 TRENDS = frozenset({"ramp", "slow_shift", "slow", "own_gone", "entry_gone", "slow_endpoint"})
 """Facts that say by themselves whether they last."""
 _LINELESS = TRENDS | {"stops", "slow_hint", "slow_number", "silent"}
 """Facts whose template is not the failing line."""
-_STARTED = re.compile(r"(?:Normal )?Started\b")
+_STARTED = expression(r"(?:Normal )?Started\b")
 _QUIET, _QUIET_CAP_S = 0.03, 600.0
 _LONG, _LONGER = 0.1, 0.2
 _USUAL_GAPS = 6

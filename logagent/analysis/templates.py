@@ -8,6 +8,7 @@ from itertools import chain, repeat
 from logagent.analysis.events import error_fields
 from logagent.analysis.facts import Event
 from logagent.analysis.redact import secrets
+from logagent.expressions import expression
 
 LIMIT = 1500
 """Characters of a message that take part in its template."""
@@ -16,7 +17,7 @@ SLOT = "<*>"
 _SHORT = 80
 _WARN, _ERROR = 3, 4
 
-MASK = re.compile(
+MASK = expression(
     r"(?P<id>[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})"
     r"|(?P<url>\b[a-z][a-z0-9+]{1,9}://[^\s,;'\"\])>]+)"
     r"|(?P<time>\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b)"
@@ -29,20 +30,20 @@ MASK = re.compile(
 """What varies from line to line. Linear: no alternative can match one stretch in two ways."""
 
 _SHOWN = {"id": "<id>", "url": "<url>", "time": "<time>", "ip": "<ip>", "hex": "<hex>", "path": "<path>", "key": "<id>"}
-_TYPED_SLOT = re.compile("|".join([*dict.fromkeys(_SHOWN.values()), "<num>"]))
-_DATE = re.compile(r"\d{4}-\d\d-\d\d$")
+_TYPED_SLOT = expression("|".join([*dict.fromkeys(_SHOWN.values()), "<num>"]))
+_DATE = expression(r"\d{4}-\d\d-\d\d$")
 _NINES = str.maketrans("0123456789", "9999999999")
 _REMEMBERED = 64
 """Longest word whose mask is remembered: most words come again and again."""
-_LINED = re.compile(r"[#:]\d{1,9}$")
+_LINED = expression(r"[#:]\d{1,9}$")
 """A call site with its line number."""
 
 _DELIMITERS = r"[\s\[\]{}(),=:：|]+"
-_SPLIT = re.compile(_DELIMITERS)
-_PIECE = re.compile(r"[^\s\[\]{}(),=:：|]+")
+_SPLIT = expression(_DELIMITERS)
+_PIECE = expression(r"[^\s\[\]{}(),=:：|]+")
 _MORE = "\ue000"
 """Stands for each further word of a secret until the words are aligned; a private character, never shown."""
-_WITH_MORE = re.compile(rf"{_DELIMITERS}{_MORE}")
+_WITH_MORE = expression(rf"{_DELIMITERS}{_MORE}")
 _PERSONAL = {kind: f"<{kind}>" for kind in ("email", "phone", "card", "iban", "national_id")}
 _MASKED = "<masked>"
 """Not `<password>`: that reads like an XML element with a password behind it."""
@@ -58,7 +59,7 @@ _STATE_WORDS = (
 _STATE = frozenset(_STATE_WORDS.split())
 """Words of state, and HTTP methods: never merged into a slot, else "link up" and "link down" are one template."""
 
-_STATUS = re.compile(
+_STATUS = expression(
     r"(HTTP/\d(?:\.\d)?\"?\s+|\bstatus(?:[ _]?code)?[\"\s:=]+|\b(?:GET|POST|PUT|DELETE|PATCH|HEAD)\s+\S+\s+)"
     r"([1-5])\d\d\b",
     re.IGNORECASE,

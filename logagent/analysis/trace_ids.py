@@ -1,11 +1,11 @@
 """Whether a trace id names one request everywhere, or each process counts its own: `req-3` in every pod."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
+from logagent.expressions import expression
 from logagent.logs import LogRecord
 
 Place = tuple[str, str]
@@ -13,7 +13,7 @@ Spans = Mapping[Place, tuple[float, float]]
 
 _WIDE = 16
 """Letters and digits from which an id that is no counter is random: it means the same everywhere."""
-_COUNTER = re.compile(r"[^0-9]*0*[0-9]{1,9}")
+_COUNTER = expression(r"[^0-9]*0*[0-9]{1,9}")
 _FAR_S, _APART_S = 60.0, 1.0
 """Between the lines of two places: no request waits so long; and what is no step of one any more."""
 _IDS, _PAIRS = 3, 6

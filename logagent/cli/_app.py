@@ -2,11 +2,12 @@
 
 import difflib
 import errno
+import functools
 import importlib
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,12 +34,22 @@ _ClickError: type[Exception] = typer.BadParameter.__mro__[2]
 
 
 class _HelpfulCommand(TyperCommand):
-    """A command with our help page."""
+    """A command with our help page, which types the options that were given and no others."""
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        for parameter in self.params:
+            if not parameter.required:  # typer would build a pydantic adapter for each of sixty options: 0.1 s
+                parameter.process_value = functools.partial(_typed, parameter.process_value)  # type: ignore[method-assign]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         from logagent.cli._help import format_command  # noqa: PLC0415
 
         format_command(self, ctx, formatter, interface_texts())
+
+
+def _typed(process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    return None if value is None else process(context, value)
 
 
 class _HelpfulGroup(TyperGroup):
@@ -107,8 +118,9 @@ def _value_of(option: str, arguments: Sequence[str]) -> str:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and give the exit status. What is not a LogAgentError passes through: it is a bug."""
-    from logagent.settings import environment  # noqa: PLC0415
+    from logagent.settings import environment, forgo_plugins  # noqa: PLC0415
 
+    forgo_plugins()
     prepare_streams(environment())
     CURRENT.console = None
     try:

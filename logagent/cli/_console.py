@@ -3,7 +3,6 @@
 import contextlib
 import io
 import os
-import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -12,12 +11,13 @@ from typing import TextIO
 
 from logagent.cli._options import GlobalOptions
 from logagent.errors import UsageError
+from logagent.expressions import expression
 from logagent.texts import Catalogue
 
 _GLYPHS = "▁▂▃▄▅▆▇█→─│…"
 _NARROWEST = 40
 _WIDEST = 400
-_COLUMNS = re.compile(r"[0-9]{1,9}")
+_COLUMNS = expression(r"[0-9]{1,9}")
 
 
 @dataclass(slots=True)

@@ -9,9 +9,10 @@ from zoneinfo import ZoneInfo
 from logagent.cli._console import Console
 from logagent.errors import LogAgentError
 from logagent.events import Notice
+from logagent.expressions import expression
 from logagent.texts import ErrorText
 
-_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
+_INSTANT = expression(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
 _OWN_WORDS = ("LA1", "LA2", "LA7", "LA8")
 """Codes whose texts quote what the user typed, not what a log or a model said."""
 _RED, _YELLOW, _END = "\x1b[31m", "\x1b[33m", "\x1b[0m"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 
+from logagent.expressions import expression
 from logagent.logs import Severity
 
 _PREFIXES: tuple[tuple[str, Severity], ...] = (
@@ -64,9 +65,9 @@ _LETTERS: Mapping[str, Severity] = {
     "A": Severity.FATAL,
     "F": Severity.FATAL,
 }
-_WORD = re.compile(r"[^\W\d_]+")
-_LETTER = re.compile(r"[A-Za-z]\d?\Z")  # MongoDB writes D1 to D5
-_NUMBER = re.compile(r"[+-]?\d{1,6}(?:\.0+)?\Z")
+_WORD = expression(r"[^\W\d_]+")
+_LETTER = expression(r"[A-Za-z]\d?\Z")  # MongoDB writes D1 to D5
+_NUMBER = expression(r"[+-]?\d{1,6}(?:\.0+)?\Z")
 
 Bounds = tuple[tuple[int, Severity], ...]
 """Ascending: a number up to the bound (inclusive) has the class."""

@@ -4,17 +4,19 @@ import re
 from contextlib import suppress
 from datetime import UTC, datetime
 
-_DIGITS = re.compile(r"\d{9,19}(?:\.\d+)?\Z")
-_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|m|h)\s*\Z")
+from logagent.expressions import expression
+
+_DIGITS = expression(r"\d{9,19}(?:\.\d+)?\Z")
+_DURATION = expression(r"\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|m|h)\s*\Z")
 _MS_PER_UNIT = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4, "h": 3.6e6}
 _UNIT_OF_NAME: tuple[tuple[re.Pattern[str], float], ...] = (
-    (re.compile(r"event\.duration$|nano|[._]ns$|Ns$|^Duration$|OriginDuration$"), 1e-6),
-    (re.compile(r"micro|[._]us$|Us$"), 1e-3),
-    (re.compile(r"milli|[._]ms$|Ms$|MS$"), 1.0),
-    (re.compile(r"sec(?:ond)?s?$|[._]s$|^(?:nginx\.access\.)?(?:upstream_)?(?:request|response)_time$"), 1e3),
+    (expression(r"event\.duration$|nano|[._]ns$|Ns$|^Duration$|OriginDuration$"), 1e-6),
+    (expression(r"micro|[._]us$|Us$"), 1e-3),
+    (expression(r"milli|[._]ms$|Ms$|MS$"), 1.0),
+    (expression(r"sec(?:ond)?s?$|[._]s$|^(?:nginx\.access\.)?(?:upstream_)?(?:request|response)_time$"), 1e3),
 )
 _STAMPS = ("%d/%b/%Y:%H:%M:%S %z", "%a %b %d %H:%M:%S %Y", "%Y/%m/%d %H:%M:%S", "%d %b %Y %H:%M:%S")
-_ERROR_CLASS = re.compile(
+_ERROR_CLASS = expression(
     r"(?<![\w.$/-])((?:[A-Za-z_$][\w$]*\.){0,12}[A-Z][\w$]*(?:Exception|Error|Throwable|Fault|Failure|Timeout|Interrupt))"
     r"(?![\w$(/-])"
 )

@@ -1,12 +1,12 @@
 """What a format is, which one fits, and how its lines become events."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from logagent import plugins
+from logagent.expressions import expression
 
 Parse = Callable[[str], dict[str, Any] | None]
 """One line -> fields by ECS name, None when no event starts on it, HOLD when it waits for the next line."""
@@ -14,15 +14,15 @@ Parse = Callable[[str], dict[str, Any] | None]
 HOLD: dict[str, Any] = {}
 """What a parser answers for a line that it will answer together with a later one."""
 
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_ANSI = expression(r"\x1b\[[0-9;?]*[A-Za-z]")
 _MOST_CONTINUATION = 5_000
 """Lines joined to one event; the rest is dropped from it and counted in its text."""
-_STACK = re.compile(
+_STACK = expression(
     r"^\s+at |^Traceback \(most recent call last\)|^\s+File \"|^Caused by: |^\s*\.\.\. \d+ more"
     r"|^goroutine \d+ \[|^panic: "
     r"|^\s*[\w.$]+(?:Exception|Error)(?::|$)|^\t\S+\.go:\d+"
 )
-_ERROR_CLASS = re.compile(
+_ERROR_CLASS = expression(
     r"^(?:Caused by: |Exception in thread \"[^\"]*\" )?((?:[\w$]+\.)*[A-Z][\w$]*(?:Exception|Error|Throwable))\b"
 )
 _ENOUGH = 0.9

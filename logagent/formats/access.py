@@ -1,20 +1,20 @@
 """Access logs: common and combined log format of Apache, nginx, Traefik and others."""
 
-import re
 from typing import Any
 
+from logagent.expressions import expression
 from logagent.formats._base import Format, Parse, Sample
 
-_LINE = re.compile(
+_LINE = expression(
     r'^(?:(?P<vhost>[\w.-]+:\d+) )?(?P<client>[\w.:,-]+(?:, [\w.:]+)*) (?P<ident>\S+) (?P<user>\S+|"[^"]*") '
     r"\[(?P<time>\d\d?/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "
     r'"(?P<request>(?:[^"\\]|\\.)*)" (?P<status>\d{3}|-) (?P<bytes>\d+|-)'
     r'(?: "(?P<referrer>(?:[^"\\]|\\.)*)" "(?P<agent>(?:[^"\\]|\\.)*)")?(?P<rest>.*)$'
 )
-_REQUEST = re.compile(r"^([A-Z]{3,10}) (\S+)(?: (HTTP/[\d.]+))?$")
-_DURATION = re.compile(r"(?:^|\s)(?:rt=|request_time=)?(\d+\.\d{3,}|\d+ms)(?:\s|$)")
-_IP = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}\Z|(?=.*:)[0-9a-fA-F:.]+\Z")
-_ID = re.compile(r"(?<=/)(?:\d+|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|(?=[a-f]*\d)[0-9a-f]{8,})(?=/|$)")
+_REQUEST = expression(r"^([A-Z]{3,10}) (\S+)(?: (HTTP/[\d.]+))?$")
+_DURATION = expression(r"(?:^|\s)(?:rt=|request_time=)?(\d+\.\d{3,}|\d+ms)(?:\s|$)")
+_IP = expression(r"(?:\d{1,3}\.){3}\d{1,3}\Z|(?=.*:)[0-9a-fA-F:.]+\Z")
+_ID = expression(r"(?<=/)(?:\d+|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|(?=[a-f]*\d)[0-9a-f]{8,})(?=/|$)")
 _FAILED, _REFUSED = 500, 400
 
 

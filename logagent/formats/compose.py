@@ -3,16 +3,17 @@
 import re
 from typing import Any
 
+from logagent.expressions import expression
 from logagent.formats import generic
 from logagent.formats._base import Format, Parse, Sample
 from logagent.formats.cri import carried
 
-_LINE = re.compile(
+_LINE = expression(
     r"^(?:(?P<service>[\w.-]+?)(?:[-_](?P<number>\d+))?\s*\| ?"
     r"|\[pod/(?P<pod>[\w.-]+)/(?P<container>[\w.-]+)\] )(?P<text>.*)$",
     re.DOTALL,
 )
-_TIME = re.compile(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z) ")
+_TIME = expression(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z) ")
 
 
 def _reader(sample: Sample) -> Parse:

@@ -3,11 +3,12 @@
 import re
 from typing import Any
 
+from logagent.expressions import expression
 from logagent.formats._base import HOLD, Format, Parse, Sample
 from logagent.formats.jsonlines import inner
 from logagent.formats.logfmt import pairs
 
-_LINE = re.compile(
+_LINE = expression(
     r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) "
     r"(?P<stream>stdout|stderr) (?P<tag>[FP]) ?(?P<text>.*)$",
     re.DOTALL,

@@ -7,13 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from logagent.expressions import expression
 from logagent.formats import _stamps
 from logagent.formats._base import HOLD, Format, Parse, Sample
 
 _DELIMITERS = ",;\t|"
-_NAME = re.compile(r"[A-Za-z_@][\w @.:/()#\[\]-]{0,60}")
-_TIME_LIKE = re.compile(r"time|date|stamp|when|created|\bts\b|^_time$|^@t$", re.IGNORECASE)
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{0,8}[1-9])?")
+_NAME = expression(r"[A-Za-z_@][\w @.:/()#\[\]-]{0,60}")
+_TIME_LIKE = expression(r"time|date|stamp|when|created|\bts\b|^_time$|^@t$", re.IGNORECASE)
+_NUMBER = expression(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{0,8}[1-9])?")
 _MOST_LINES = 1_000
 """Of one record whose quoted value holds line ends; after them the quote is taken for a stray one."""
 

@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from logagent.expressions import expression
 from logagent.formats import _stamps
 from logagent.formats._base import Format, Parse, Sample
 
 _TIME_WITHIN = 120
 _LEVEL_WITHIN = 160
-_LEVEL = re.compile(
+_LEVEL = expression(
     r"(?:^|(?<=[\s\[|<\"=(:]))(TRACE|VERBOSE|DEBUG|DBG|INFO|INF|INFORMATION|NOTICE|NOTE|WARN(?:ING)?|WRN|ERROR|ERR|SEVERE|"
     r"CRIT(?:ICAL)?|CRT|FATAL|FTL|ALERT|EMERG(?:ENCY)?|PANIC|VRB|LOG|[VDIWEF](?=\s))(?=$|[\s\]|>:\",)-])",
     re.IGNORECASE,
@@ -25,7 +26,7 @@ _LETTER = {
     "LOG": "info",
     "NOTE": "notice",
 }
-_AFTER = re.compile(
+_AFTER = expression(
     r"^[\s\]|:,>-]*"
     r"(?:\d+\s+)?(?:---\s+)?"
     r"(?:\[(?P<thread>[^\]\[]{1,80})\]\s*)?(?:\((?P<thread2>[^)]{1,80})\)\s*)?"
@@ -36,7 +37,7 @@ _AFTER = re.compile(
 _SEEN = 0.3
 
 
-_COMPONENT = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z][a-z0-9]*)*")
+_COMPONENT = expression(r"[a-z][a-z0-9]*(?:[-_][a-z][a-z0-9]*)*")
 """A word in brackets that may be a part of the system: `[mailer]`, not `[http-nio-8080-exec-1]` or `[o.a.c.Foo]`."""
 _NO_COMPONENTS = frozenset(
     {"main", "default", "root", "console", "stdout", "stderr", "thread", "system", "none", "null"}

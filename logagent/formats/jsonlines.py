@@ -1,15 +1,15 @@
 """JSON lines among other text: container output, prefixed lines, banners between records."""
 
-import re
 from typing import Any
 
 import orjson
 
+from logagent.expressions import expression
 from logagent.formats import generic
 from logagent.formats._base import Format, Parse, Sample
 
 _MOST_TEXT = 0.8
-_SURROGATES = re.compile(
+_SURROGATES = expression(
     r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
 """An escaped backslash or a whole pair, which stay, or half a pair."""

@@ -3,10 +3,11 @@
 import re
 from typing import Any
 
+from logagent.expressions import expression
 from logagent.formats._base import Format, Parse, Sample
 from logagent.formats._stamps import MONTHS, converter
 
-_LINE = re.compile(
+_LINE = expression(
     r"^(?P<level>[IWEFD])(?P<year>\d{4}(?=\d{4} ))?(?P<month>\d\d)(?P<day>\d\d) (?P<clock>\d\d:\d\d:\d\d\.\d+)"
     r"\s+(?P<pid>\d+) "
     r"(?P<logger>[^\]\s]+:\d+)\] (?P<message>.*)$",

@@ -1,11 +1,11 @@
 """logfmt: `time=2026-11-30T14:00:00Z level=info msg="started" port=8080`."""
 
-import re
 from typing import Any
 
+from logagent.expressions import expression
 from logagent.formats._base import Format, Parse, Sample
 
-_PAIR = re.compile(r'(?<![^\s])([A-Za-z_@][\w.@/-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)')
+_PAIR = expression(r'(?<![^\s])([A-Za-z_@][\w.@/-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?=\s|$)')
 _FEWEST = 3
 _RENAMED = {"t": "time", "lvl": "level"}
 

@@ -3,23 +3,24 @@
 import re
 from typing import Any
 
+from logagent.expressions import expression
 from logagent.formats import _stamps
 from logagent.formats._base import Format, Parse, Sample
 from logagent.formats.generic import after_time
 from logagent.formats.jsonlines import json_object
 
-_NEW = re.compile(
+_NEW = expression(
     r"^(?:<(?P<priority>\d{1,3})>)1 (?P<time>\S+) (?P<host>\S+) (?P<app>\S+) (?P<pid>\S+) (?P<msgid>\S+) "
     r"(?P<data>-|(?:\[(?:[^\]\"\\]|\\.|\"(?:[^\"\\]|\\.)*\")*\])+)(?: \ufeff?(?P<message>.*))?$",
     re.DOTALL,
 )
-_OLD = re.compile(
+_OLD = expression(
     rf"^(?:<(?P<priority>\d{{1,3}})>)?(?P<time>(?:{'|'.join(_stamps.MONTHS)})\s+\d\d?(?:\s\d{{4}})?\s\d\d:\d\d:\d\d(?:\.\d+)?"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d))"
     r" (?P<host>[\w.:-]+) (?P<app>[\w./@()-]+?)(?:\[(?P<pid>\d+)\])?: (?P<message>.*)$",
     re.DOTALL,
 )
-_PAIR = re.compile(r'([\w.@-]+)="((?:[^"\\]|\\.)*)"')
+_PAIR = expression(r'([\w.@-]+)="((?:[^"\\]|\\.)*)"')
 _LEVELS = ("emergency", "alert", "critical", "error", "warning", "notice", "info", "debug")
 
 

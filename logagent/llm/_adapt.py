@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from logagent.expressions import expression
 from logagent.llm._capabilities import Capabilities, EmptyContent
 from logagent.llm._classify import lacks_tools
 from logagent.llm._failure import Failure
@@ -16,21 +17,21 @@ MAX_CHANGES: Final = 8
 _ADAPTABLE: Final = frozenset({0, 400, 404, 405, 415, 422, 500, 501})
 _ALWAYS_SENT: Final = frozenset({"model", "messages", "tools", "stream", "max_tokens", "max_completion_tokens"})
 _KNOWN_KEYS: Final = frozenset({"role", "content", "tool_calls", "tool_call_id"})
-_REFUSES = re.compile(
+_REFUSES = expression(
     r"unsupported|not (supported|permitted|allowed)|n't support|unrecogni[sz]ed|unknown|unexpected|extra_forbidden|"
     r"extra inputs|invalid|does not support|additional propert|cannot be|must be|only .{0,20}allowed|不支持|无效",
     re.IGNORECASE,
 )
-_LOC = re.compile(r'"loc":\s*\[([^\]]*)\]')
-_PROPERTY = re.compile(r"propert(?:y|ies) '?\"?([a-z_]+)'?\"? (?:is|are) (?:unsupported|not)", re.IGNORECASE)
-_NINE = re.compile(r"must be a-z, A-Z, 0-9, with a length of 9|\b3280\b|invalid_function_call", re.IGNORECASE)
-_ORDER = re.compile(r"after role .?tool|\b3230\b|invalid_request_message_order|must alternate", re.IGNORECASE)
-_NIL = re.compile(
+_LOC = expression(r'"loc":\s*\[([^\]]*)\]')
+_PROPERTY = expression(r"propert(?:y|ies) '?\"?([a-z_]+)'?\"? (?:is|are) (?:unsupported|not)", re.IGNORECASE)
+_NINE = expression(r"must be a-z, A-Z, 0-9, with a length of 9|\b3280\b|invalid_function_call", re.IGNORECASE)
+_ORDER = expression(r"after role .?tool|\b3230\b|invalid_request_message_order|must alternate", re.IGNORECASE)
+_NIL = expression(
     r"content type: <nil>|content.{0,40}(non-?empty|is empty|is blank|cannot be empty|must not be empty)|"
     r"text content blocks must|empty text|content.{0,30}(null|none)\b|expected (a )?string.{0,20}(got|null)",
     re.IGNORECASE,
 )
-_BACK = re.compile(
+_BACK = expression(
     r"reasoning(_content|_details)?\W.{0,120}(passed? back|missing|must be|required|provide|include)|"
     r"thinking is enabled but reasoning",
     re.IGNORECASE,

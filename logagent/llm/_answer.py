@@ -4,19 +4,19 @@ What it is, is decided by the first bytes and not by the content type, which pro
 """
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from logagent.errors import ModelProtocolError
+from logagent.expressions import expression
 from logagent.llm._arguments import is_cut
 from logagent.llm._deltas import MessageMerger, Slot
 from logagent.llm._sse import MAX_EVENT_BYTES, Event, EventDecoder
 
 Form = Literal["", "sse", "json", "text"]
 
-_SSE_START = re.compile(rb"(data|event|id|retry)?:")
+_SSE_START = expression(rb"(data|event|id|retry)?:")
 _PROBE = 8
 _MAX_JUNK = 3
 _BOM = b"\xef\xbb\xbf"

@@ -11,13 +11,15 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import NoReturn, cast
 
+from logagent.expressions import expression
+
 JsonObject = dict[str, object]
 
 _NOTHING = frozenset({"", "null", "None", "undefined", "nil"})
-_FENCE = re.compile(r"```[a-zA-Z0-9_-]*[ \t]*\r?\n?(.*?)\r?\n?[ \t]*```", re.DOTALL)
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]]|,(?=\s*[}\]])', re.DOTALL)
-_ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})|\\(.?)', re.DOTALL)
-_CONTROL = re.compile(r"(?:\s|[;\]}]|<[|/][^<>\n]{1,60}>|<[|][^<>\n]{1,60}|\[/?[A-Z_]{2,20}\]|```)+")
+_FENCE = expression(r"```[a-zA-Z0-9_-]*[ \t]*\r?\n?(.*?)\r?\n?[ \t]*```", re.DOTALL)
+_TOKEN = expression(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]]|,(?=\s*[}\]])', re.DOTALL)
+_ESCAPE = expression(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})|\\(.?)', re.DOTALL)
+_CONTROL = expression(r"(?:\s|[;\]}]|<[|/][^<>\n]{1,60}>|<[|][^<>\n]{1,60}|\[/?[A-Z_]{2,20}\]|```)+")
 _MAX_LITERAL = 20_000
 _MAX_NESTING = 3
 _AROUND = 60

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Final, Literal
 
+from logagent.expressions import expression
 from logagent.llm._failure import Failure
 
 Kind = Literal["transient", "rate_limit", "warming_up", "overflow", "lower_cap", "no_tools", "final"]
@@ -22,7 +23,7 @@ _UNREADY: Final = 503
 
 
 def _words(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE)
+    return expression("|".join(patterns), re.IGNORECASE)
 
 
 _THROTTLED = _words(
@@ -84,19 +85,19 @@ _CAP = _words(
     "range of max_tokens",
     "maximum (allowed )?number of output tokens",
 )
-_SUM = re.compile(r"(\d[\d,]*)\s*\+\s*(\d[\d,]*)\s*>\s*(\d[\d,]*)")
-_TOOLS = re.compile(r"(tool|function)( |_|-)?(s|calling|calls?|use|choice|param)?", re.IGNORECASE)
-_UNABLE = re.compile(
+_SUM = expression(r"(\d[\d,]*)\s*\+\s*(\d[\d,]*)\s*>\s*(\d[\d,]*)")
+_TOOLS = expression(r"(tool|function)( |_|-)?(s|calling|calls?|use|choice|param)?", re.IGNORECASE)
+_UNABLE = expression(
     r"(not|n't) support|unsupported|not enabled|no endpoints|requires? --|to be set|not available",
     re.IGNORECASE,
 )
-_STRICT_NO_TOOLS = re.compile(
+_STRICT_NO_TOOLS = expression(
     r'(extra_forbidden|unrecognized).*?("body",\s*"tools"\s*\]|: tools\b)|"tools"\].{0,80}Extra'
 )
-_NUMBER = re.compile(r"\d[\d,]{2,}")
+_NUMBER = expression(r"\d[\d,]{2,}")
 _FIELD_NUMBERS = {
-    "window": re.compile(r'"(?:n_ctx|max_model_len|context_length|max_context_length)":\s*(\d+)'),
-    "prompt": re.compile(r'"n_prompt_tokens":\s*(\d+)'),
+    "window": expression(r'"(?:n_ctx|max_model_len|context_length|max_context_length)":\s*(\d+)'),
+    "prompt": expression(r'"n_prompt_tokens":\s*(\d+)'),
 }
 _WINDOW = _words(
     r"maximum context length (?:is|of) ([\d,]+)",

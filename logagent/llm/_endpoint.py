@@ -8,12 +8,13 @@ from typing import Literal
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from logagent.errors import UsageError
+from logagent.expressions import expression
 
 ToolMode = Literal["auto", "native", "text"]
 
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_TAIL = re.compile(r"(/(chat/completions|completions|chat|responses|models|embeddings))+$")
-_DOUBLE_VERSION = re.compile(r"(/v\d+[a-z0-9]*)(\1)+(?=/|$)")
+_SCHEME = expression(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_TAIL = expression(r"(/(chat/completions|completions|chat|responses|models|embeddings))+$")
+_DOUBLE_VERSION = expression(r"(/v\d+[a-z0-9]*)(\1)+(?=/|$)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from logagent.expressions import expression
+
 _MAX_TEXT: Final = 400
 _MAX_BODY: Final = 8_000
 _MAX_DEPTH: Final = 6
@@ -35,8 +37,8 @@ _STATUS_BY_WORD: Final = {
     "unavailable": 503,
 }
 """Statuses of errors inside a stream that name a type only."""
-_TITLE = re.compile(r"<(?:title|h1)[^>]*>(.*?)</(?:title|h1)>", re.IGNORECASE | re.DOTALL)
-_TAGS = re.compile(r"<[^>]*>")
+_TITLE = expression(r"<(?:title|h1)[^>]*>(.*?)</(?:title|h1)>", re.IGNORECASE | re.DOTALL)
+_TAGS = expression(r"<[^>]*>")
 
 
 @dataclass(frozen=True, slots=True)

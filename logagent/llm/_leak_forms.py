@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from logagent.expressions import expression
 from logagent.llm._arguments import to_text
 from logagent.llm._coerce import coerce
 from logagent.llm._wire import ToolDeclaration
@@ -12,7 +13,7 @@ from logagent.llm._wire import ToolDeclaration
 BAR: Final = r"[|｜]+\s*"
 """The bars of DeepSeek's markup, in all spellings."""
 
-_END_NOISE = re.compile(r"(?:\s|<\|[a-z_▁]+\|>|</s>|</?tool_calls?>|</?minimax:tool_call>|<｜end▁of▁sentence｜>)*")
+_END_NOISE = expression(r"(?:\s|<\|[a-z_▁]+\|>|</s>|</?tool_calls?>|</?minimax:tool_call>|<｜end▁of▁sentence｜>)*")
 _NAME: Final = r"[\"']?([\w.:/-]+)[\"']?"
 
 
@@ -88,16 +89,16 @@ def _hermes(markup: str, _: Sequence[ToolDeclaration]) -> Found:
     return _from_objects(values) if _ends(rest) else None
 
 
-_QWEN_CALL = re.compile(rf"\s*(?:<tool_call>\s*)?<function={_NAME}\s*>(.*?)</function>\s*(?:</tool_call>)?", re.DOTALL)
-_QWEN_VALUE = re.compile(rf"\s*<parameter={_NAME}\s*>(.*?)</parameter>", re.DOTALL)
+_QWEN_CALL = expression(rf"\s*(?:<tool_call>\s*)?<function={_NAME}\s*>(.*?)</function>\s*(?:</tool_call>)?", re.DOTALL)
+_QWEN_VALUE = expression(rf"\s*<parameter={_NAME}\s*>(.*?)</parameter>", re.DOTALL)
 
 
 def _qwen(markup: str, tools: Sequence[ToolDeclaration]) -> Found:
     return _tagged(markup, _QWEN_CALL, _QWEN_VALUE, tools)
 
 
-_GLM_CALL = re.compile(r"\s*<tool_call>\s*([\w.:/-]+)\s*((?:<arg_key>.*?</arg_value>\s*)*)</tool_call>", re.DOTALL)
-_GLM_VALUE = re.compile(r"\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
+_GLM_CALL = expression(r"\s*<tool_call>\s*([\w.:/-]+)\s*((?:<arg_key>.*?</arg_value>\s*)*)</tool_call>", re.DOTALL)
+_GLM_VALUE = expression(r"\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
 
 
 def _glm(markup: str, tools: Sequence[ToolDeclaration]) -> Found:
@@ -130,14 +131,14 @@ def _unwrapped(text: str) -> str:
     return text.removeprefix("\r").removeprefix("\n").removesuffix("\n").removesuffix("\r")
 
 
-_INVOKE_OPEN = re.compile(rf"<\s*(?:{BAR}DSML\s*{BAR}|antml:)?invoke\s+name=[\"']([^\"'>]+)[\"']\s*>", re.DOTALL)
-_INVOKE_CLOSE = re.compile(rf"</\s*(?:{BAR}DSML\s*{BAR}|antml:)?invoke\s*>")
-_INVOKE_VALUE = re.compile(
+_INVOKE_OPEN = expression(rf"<\s*(?:{BAR}DSML\s*{BAR}|antml:)?invoke\s+name=[\"']([^\"'>]+)[\"']\s*>", re.DOTALL)
+_INVOKE_CLOSE = expression(rf"</\s*(?:{BAR}DSML\s*{BAR}|antml:)?invoke\s*>")
+_INVOKE_VALUE = expression(
     rf"\s*<\s*(?:{BAR}DSML\s*{BAR}|antml:)?parameter\s+name=[\"']([^\"'>]+)[\"']"
     rf"(?:\s+string=[\"'](true|false)[\"'])?\s*>(.*?)</\s*(?:{BAR}DSML\s*{BAR}|antml:)?parameter\s*>",
     re.DOTALL,
 )
-_BLOCK_CLOSE = re.compile(
+_BLOCK_CLOSE = expression(
     rf"</\s*(?:{BAR}DSML\s*{BAR}|antml:)?(?:function_calls|tool_calls|calls)\s*>|</minimax:tool_call>"
 )
 
@@ -185,12 +186,12 @@ def _json_or_text(text: str) -> object:
         return text
 
 
-_KIMI_CALL = re.compile(
+_KIMI_CALL = expression(
     r"\s*<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]+?)(:\d+)?\s*"
     r"<\|tool_call_argument_begin\|>(.*?)<\|tool_call_end\|>",
     re.DOTALL,
 )
-_DEEPSEEK_CALL = re.compile(
+_DEEPSEEK_CALL = expression(
     r"\s*<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?\s*([\w.-]+)\s*(?:<｜tool▁sep｜>|\n)(.*?)<｜tool▁call▁end｜>",
     re.DOTALL,
 )
@@ -226,7 +227,7 @@ def _llama(markup: str, _: Sequence[ToolDeclaration]) -> Found:
     return _from_objects(values) if _ends(rest) else None
 
 
-_MISTRAL_CALL = re.compile(r"\[TOOL_CALLS\]\s*([\w.-]+)\s*(?:\[CALL_ID\]\s*(\w+)\s*)?(?:\[ARGS\])?\s*(?=\{)")
+_MISTRAL_CALL = expression(r"\[TOOL_CALLS\]\s*([\w.-]+)\s*(?:\[CALL_ID\]\s*(\w+)\s*)?(?:\[ARGS\])?\s*(?=\{)")
 
 
 def _mistral(markup: str, _: Sequence[ToolDeclaration]) -> Found:

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from logagent.expressions import expression
 from logagent.llm._arguments import ArgumentsError, parse_arguments, to_text
 from logagent.llm._coerce import coerce, misfits
 from logagent.llm._leak_forms import BAR, FORMS, LeakedCall
 from logagent.llm._wire import ToolDeclaration
 
-_MARKER = re.compile(
+_MARKER = expression(
     rf"""
       <tool_calls?>                                     # Hermes, Qwen, GLM
     | <function=                                        # Qwen XML; the tag around it is often missing
@@ -31,7 +32,7 @@ _MARKER = re.compile(
     """,
     re.VERBOSE,
 )
-_FENCE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
+_FENCE = expression(r"^[ \t]*(```|~~~)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

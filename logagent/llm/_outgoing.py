@@ -7,13 +7,13 @@ Pairing of calls and results, one system message, roles in order, ids, contents,
 import hashlib
 import json
 import math
-import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
 from logagent.analysis.redact import ModelText
+from logagent.expressions import expression
 from logagent.llm._arguments import ArgumentsError, parse_arguments, to_text
 from logagent.llm._capabilities import Capabilities
 from logagent.llm._wire import Message, ToolCall
@@ -26,9 +26,9 @@ BRIDGE: Final = "Understood."
 _ALPHABET: Final = string.digits + string.ascii_letters
 _SHORT: Final = 9
 _LONGEST_ID: Final = 40
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f]")
-_NOT_PORTABLE = re.compile(r"[^A-Za-z0-9_-]")
-_SHORT_ID = re.compile(r"[A-Za-z0-9]{9}")
+_CONTROLS = expression(r"[\x00-\x08\x0b-\x1f]")
+_NOT_PORTABLE = expression(r"[^A-Za-z0-9_-]")
+_SHORT_ID = expression(r"[A-Za-z0-9]{9}")
 _OWN_KEYS: Final = frozenset({"role", "content", "tool_calls"})
 
 

@@ -4,13 +4,15 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from logagent.expressions import expression
+
 FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 """Where endpoints put reasoning; the one an endpoint used is the one it wants back."""
 
 _OPEN = r"<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|◁think▷"
 _CLOSE = r"</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|◁/think▷"
-_TAG = re.compile(f"(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
-_CODE = re.compile(
+_TAG = expression(f"(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
+_CODE = expression(
     r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)|(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\2(?!`)", re.DOTALL | re.MULTILINE
 )
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+from logagent.expressions import expression
 from logagent.llm._failure import Failure
 
 MAX_TRIES: Final = 3
@@ -21,10 +22,10 @@ _TOP: Final = 20.0
 _OVERLOADED: Final = 529
 _EPOCH_MS: Final = 1e11
 _EPOCH_S: Final = 1e9
-_SAID = re.compile(
+_SAID = expression(
     r"(?:try again in|retry(?:delay\"?:? ?\"?| in| after))\s*((?:[\d.]+\s*(?:ms|h|m|s)[a-z]*\s*)+)", re.IGNORECASE
 )
-_PART = re.compile(r"([\d.]+)\s*(ms|h|m|s)", re.IGNORECASE)
+_PART = expression(r"([\d.]+)\s*(ms|h|m|s)", re.IGNORECASE)
 _UNIT: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
 

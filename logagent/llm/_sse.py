@@ -5,15 +5,15 @@ and the like, where `str.splitlines` and httpx's `iter_lines` would cut.
 """
 
 import codecs
-import re
 from typing import NamedTuple
 
 from logagent.errors import ModelProtocolError
+from logagent.expressions import expression
 
 MAX_EVENT_BYTES = 8 * 1024 * 1024
 """Chosen, not inherited: whole diffs and base64 blobs in one event exist, unbounded ones must not."""
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_END = expression(r"\r\n|\r|\n")
 
 
 class Event(NamedTuple):

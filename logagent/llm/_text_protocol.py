@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from logagent.analysis.redact import ModelText
+from logagent.expressions import expression
 from logagent.llm._arguments import ArgumentsError, parse_arguments, to_text
 from logagent.llm._coerce import coerce
 from logagent.llm._leaks import defused, find_leak
@@ -27,8 +28,8 @@ REMINDER: Final = (
     '{"tool": "<name>", "args": {...}}. Then stop.'
 )
 
-_BLOCK = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w-]*)[ \t]*\r?\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
-_TICKS = re.compile(r"`{3,}")
+_BLOCK = expression(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w-]*)[ \t]*\r?\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
+_TICKS = expression(r"`{3,}")
 _NAMED: Final = ({"tool", "args"}, {"name", "arguments"}, {"tool", "arguments"}, {"name", "args"})
 
 

@@ -4,13 +4,14 @@ import html
 import re
 
 from logagent.analysis.sanitise import sanitise
+from logagent.expressions import expression
 from logagent.report._text import clean
 
-_RUNS = re.compile(r"`+")
-_FORMATTING = re.compile(r"([\\`*<>\[\]|~])")
-_EMPHASIS = re.compile(r"(?<![\w])_|_(?![\w])")
-_LEADING = re.compile(r"^(\s*)([#+\-=]|\d+[.)])(?=\s|$)")
-_REACTS = re.compile(
+_RUNS = expression(r"`+")
+_FORMATTING = expression(r"([\\`*<>\[\]|~])")
+_EMPHASIS = expression(r"(?<![\w])_|_(?![\w])")
+_LEADING = expression(r"^(\s*)([#+\-=]|\d+[.)])(?=\s|$)")
+_REACTS = expression(
     r"[\w.\-]+/[\w.\-]+#\d+"  # owner/repo#1
     r"|(?<![\w&])[#!@]\w[\w\-/.]*"  # #123, !45, @name, @org/team
     r"|\bGH-\d+\b"

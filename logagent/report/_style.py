@@ -1,18 +1,18 @@
 """How a report is to look: language, zone, width, glyphs, colour. Colour only repeats what a word already says."""
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from logagent.expressions import expression
 from logagent.texts import Catalogue
 
 Tone = Literal["plain", "strong", "bad", "good", "warn", "dim"]
 NARROW = 70
 """Below this many columns tables become lists."""
 _SGR: dict[Tone, str] = {"plain": "", "strong": "1", "bad": "1;31", "good": "32", "warn": "33", "dim": "2"}
-_OFFSET = re.compile(r"^(?:UTC)?([+-])(\d\d):?(\d\d)$")
+_OFFSET = expression(r"^(?:UTC)?([+-])(\d\d):?(\d\d)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,20 @@
 """Text in terminal cells: width, wrapping, cutting with a mark; numbers in words; citations at the margin."""
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from wcwidth import wcswidth, wcwidth
-
 from logagent.analysis.sanitise import sanitise
+from logagent.expressions import expression
 from logagent.report._style import Style
 
 _WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6"
 _CLOSING = "，。、：；！？）】》」』”’%％"
-_UNITS = re.compile(rf"\s+|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+[{_CLOSING}]*")
-_BREAKS = re.compile(r"[^/.,;:&=?_\-]*[/.,;:&=?_\-]+|[^/.,;:&=?_\-]+")
-_CITED = re.compile(r"\s*\[((?:E\d+[ ,]*)+)\]")
-_ID = re.compile(r"E\d+")
+_UNITS = expression(rf"\s+|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+[{_CLOSING}]*")
+_BREAKS = expression(r"[^/.,;:&=?_\-]*[/.,;:&=?_\-]+|[^/.,;:&=?_\-]+")
+_CITED = expression(r"\s*\[((?:E\d+[ ,]*)+)\]")
+_ID = expression(r"E\d+")
+_NARROW = expression("[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u25fc]*")
+"""Letters, punctuation, arrows, lines and blocks of one column each; a test holds it to wcwidth."""
 THOUSAND = 1000
 HOUR = 3600
 
@@ -26,8 +26,10 @@ def clean(text: str | None) -> str:
 
 def cells(text: str) -> int:
     """Terminal columns that `text` fills; Han characters count 2."""
-    if text.isascii() and text.isprintable():
+    if _NARROW.fullmatch(text):
         return len(text)  # most texts, and a hundredth of the time
+    from wcwidth import wcswidth, wcwidth  # noqa: PLC0415 - thirty tables that most reports need not load
+
     width = wcswidth(text)
     return width if width >= 0 else sum(max(0, wcwidth(char)) for char in text)
 

@@ -6,7 +6,7 @@ Names are loaded when first used: a help page needs the environment, and need no
 import importlib
 from typing import TYPE_CHECKING
 
-from logagent.settings._environment import environment, resolve_language
+from logagent.settings._environment import environment, forgo_plugins, resolve_language
 
 if TYPE_CHECKING:
     from logagent.settings._load import load
@@ -46,6 +46,7 @@ __all__ = [
     "UiSettings",
     "environment",
     "folders",
+    "forgo_plugins",
     "is_loopback",
     "load",
     "resolve_language",

@@ -1,17 +1,17 @@
 """What one run was asked to do: made by the cli from its options, read by wiring."""
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from logagent import demo
+from logagent.expressions import expression
 
-_ASKING = re.compile(r"\blogagent (?:diagnose|ask|patterns|logs|doctor)(?![\w-])")
+_ASKING = expression(r"\blogagent (?:diagnose|ask|patterns|logs|doctor)(?![\w-])")
 _SOURCES = frozenset({"FILE", "-", "-i", "--index", "--es-url", "--case", "--profile"})
 """Words by which a command names a source itself."""
-_NO_SOURCE = re.compile(r"logagent doctor (?:--only (?:llm|config|terminal)(?![,\w])|--print-role|--show-fingerprint)")
+_NO_SOURCE = expression(r"logagent doctor (?:--only (?:llm|config|terminal)(?![,\w])|--print-role|--show-fingerprint)")
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from logagent.errors import NoData, SourceError, StoreDenied, StoreQueryError, StoreUnavailable
+from logagent.expressions import expression
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069]")
+_CONTROL = expression(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069]")
 _LONGEST_REASON = 300
 _BUCKETS = "too_many_buckets_exception"
 _BREAKER = "circuit_breaking_exception"

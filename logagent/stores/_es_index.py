@@ -1,11 +1,11 @@
 """The grammar of index names and patterns (security.md 8), and what is narrower than what."""
 
-import re
 from collections.abc import Sequence
 
 from logagent.errors import StoreQueryError, UsageError
+from logagent.expressions import expression
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,200}\*?\Z")
+_NAME = expression(r"[a-z0-9][a-z0-9_.-]{0,200}\*?\Z")
 _FEWEST_BEFORE_STAR = 4
 
 

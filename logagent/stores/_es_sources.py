@@ -1,16 +1,16 @@
 """Sources of a scope, their ends and their lag, from the buckets of an answer."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from logagent.expressions import expression
 from logagent.fields import FieldMap, instant_of
 from logagent.logs import instant
 from logagent.stores._base import SourceInfo
 
-_BACKING = re.compile(r"^\.ds-(?P<stream>.+?)(?:-\d{4}\.\d{2}\.\d{2})?-\d{6}$")
-_DAILY = re.compile(r"^(?P<stem>.+?)[-.]\d{4}[.-]\d{2}(?:[.-]\d{2})?(?:-\d{6})?$")
+_BACKING = expression(r"^\.ds-(?P<stream>.+?)(?:-\d{4}\.\d{2}\.\d{2})?-\d{6}$")
+_DAILY = expression(r"^(?P<stem>.+?)[-.]\d{4}[.-]\d{2}(?:[.-]\d{2})?(?:-\d{6})?$")
 
 
 def stem_of(name: str) -> str:

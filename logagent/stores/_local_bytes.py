@@ -6,7 +6,6 @@ import gzip
 import io
 import lzma
 import os
-import re
 import shutil
 import zlib
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from logagent.errors import StoreUnavailable
+from logagent.expressions import expression
 from logagent.stores._local_interrupt import interruptibly
 
 _ZSTD, _SKIPPABLE = b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18"
@@ -32,7 +32,7 @@ _OPEN: Mapping[str, Callable[[Path], io.BufferedIOBase]] = {
 }
 _WIDE = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _FEW = 0.3
-_ZEROS = re.compile(rb"\x00{16,}")
+_ZEROS = expression(rb"\x00{16,}")
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r\x1b\x0c\x08")
 
 

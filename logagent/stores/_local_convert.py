@@ -1,6 +1,5 @@
 """Text of any log format -> JSON lines for the loader. What is JSON lines already is left as it is."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,6 +8,7 @@ from typing import TextIO
 
 import orjson
 
+from logagent.expressions import expression
 from logagent.formats import Event, Format, read_events, recognise
 from logagent.formats.jsonlines import without_halves
 from logagent.stores._local_load import LINE
@@ -16,7 +16,7 @@ from logagent.stores._local_load import LINE
 _HEAD_LINES = 400
 _HEAD_BYTES = 1 << 20
 _NEARLY_ALL = 0.9
-_WRAPPED = re.compile(r'"(?:hits|events|logs|logEvents|[rR]ecords|entries|items|data|results?)"\s*:\s*[\[{]')
+_WRAPPED = expression(r'"(?:hits|events|logs|logEvents|[rR]ecords|entries|items|data|results?)"\s*:\s*[\[{]')
 _SHOWN = 20_000
 """Characters of a line that formats are recognised by."""
 _BLOCK = 1 << 22

@@ -148,11 +148,12 @@ def _groups(run: Run, key: str) -> int:
 def _choice_sql(mask: str, width: int, limit: int) -> str:
     """One row a group: row id, count, first, last. Too many groups: half the most frequent, half the rarest."""
     return (
-        "SELECT id, n, first, last FROM (SELECT *, row_number() OVER (ORDER BY n DESC, id) AS common, "
+        "SELECT id, n, first, last FROM (SELECT *, count(*) OVER () AS groups, "
+        "row_number() OVER (ORDER BY n DESC, id) AS common, "
         "row_number() OVER (ORDER BY n, sev DESC NULLS LAST, id) AS rare FROM ("
         "SELECT any_value(sev) AS sev, sum(n)::BIGINT AS n, min(first) AS first, max(last) AS last, "
         f"arg_min(id, first) AS id FROM grouped GROUP BY service, grouped.sev, class, {mask}, bucket // {width})) "
-        f"WHERE common <= {limit - limit // 2} OR rare <= {limit // 2}"
+        f"WHERE groups <= {limit} OR common <= {limit - limit // 2} OR rare <= {limit // 2}"
     )
 
 

@@ -1,11 +1,12 @@
 """The shape of JSON records: which keys, nested how, of which types, learned from parsed samples."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-_DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}$")
+from logagent.expressions import expression
+
+_DATE = expression(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}$")
 MOST_FIELDS = 1_000
 """Fields beyond this many are left out, with a note."""
 _MOST_CHILDREN = 200

@@ -5,7 +5,6 @@
 lacks is read in English.
 """
 
-import re
 import shlex
 import tomllib
 from collections.abc import Mapping
@@ -15,14 +14,15 @@ from importlib import resources
 from typing import Literal
 
 from logagent.errors import LogAgentError
+from logagent.expressions import expression
 
 LANGUAGES = ("en", "zh-CN")
 """BCP 47 names of the languages there are; the first is the one to fall back to."""
 
 WHY_LINES = 2
 """Most lines that say why."""
-_SLOT = re.compile(r"\{(\w+)\}")
-_PLURAL = re.compile(r"\{(\w+):([^{}|]*)\|([^{}|]*)\}")
+_SLOT = expression(r"\{(\w+)\}")
+_PLURAL = expression(r"\{(\w+):([^{}|]*)\|([^{}|]*)\}")
 """`{n:line|lines}`: one or many, by the value of `n`."""
 Forms = str | list[str]
 """One text, or alternatives of which the first whose values are all known counts."""

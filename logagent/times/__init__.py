@@ -3,10 +3,10 @@
 Nothing here looks at a clock. What "now" is for a file or a cluster: ux.md 2.2.
 """
 
-import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from logagent.errors import UsageError
+from logagent.expressions import expression
 from logagent.logs import TimeWindow
 from logagent.times._absolute import clock_zone, date_math, parse_absolute
 from logagent.times._points import find_point, is_clock_only
@@ -14,7 +14,7 @@ from logagent.times._text import LENGTH_LIMIT, canonical, seconds_of
 
 _DAY = timedelta(days=1)
 _SHOWN = 40
-_MONTHS_OR_MINUTES = re.compile(r"\dM(?![A-Za-z])")
+_MONTHS_OR_MINUTES = expression(r"\dM(?![A-Za-z])")
 """`5M` is months in date math and minutes to a tired person: refused."""
 
 

@@ -5,19 +5,21 @@ import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from logagent.expressions import expression
+
 _NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MONTHS = {name: number for number, name in enumerate(_NAMES, 1)}
 """English month names; not `calendar`'s, which follow the locale."""
-_MATH = re.compile(r"([+-])(\d{1,6})([yMwdhHms])|/([yMwdhHms])")
+_MATH = expression(r"([+-])(\d{1,6})([yMwdhHms])|/([yMwdhHms])")
 _SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "H": 3_600, "m": 60, "s": 1}
-_ZONED = re.compile(r"(.*)\[([\w/+-]{1,64})\]")
-_NAMED_UTC = re.compile(r"(.*\d) ?(?:utc|gmt|z)", re.IGNORECASE)
-_EPOCH = re.compile(r"(\d{10})(\d{3}|\d{6}|\d{9})?(?:\.(\d{1,9}))?", re.ASCII)
-_ACCESS_LOG = re.compile(r"(\d\d?)/([A-Za-z]{3})/(\d{4}):(\d\d):(\d\d):(\d\d)(?:\.\d+)? ([+-])(\d\d):?(\d\d)", re.ASCII)
-_SYSLOG = re.compile(r"([A-Za-z]{3}) +(\d\d?) (\d\d):(\d\d):(\d\d)", re.ASCII)
-_ISO = re.compile(r"\d{4}[-/]?\d\d[-/]?\d\d(?:[T ].*)?", re.ASCII)
-_CLOCK_ZONE = re.compile(r"(\d\d?:\d\d(?::\d\d)?) ?(?:(?:Z|UTC|GMT)|([+-])(\d\d):?(\d\d))", re.ASCII)
-_OFFSET_GAP = re.compile(r"(\d) ([+-]\d\d:?\d\d)$")
+_ZONED = expression(r"(.*)\[([\w/+-]{1,64})\]")
+_NAMED_UTC = expression(r"(.*\d) ?(?:utc|gmt|z)", re.IGNORECASE)
+_EPOCH = expression(r"(\d{10})(\d{3}|\d{6}|\d{9})?(?:\.(\d{1,9}))?", re.ASCII)
+_ACCESS_LOG = expression(r"(\d\d?)/([A-Za-z]{3})/(\d{4}):(\d\d):(\d\d):(\d\d)(?:\.\d+)? ([+-])(\d\d):?(\d\d)", re.ASCII)
+_SYSLOG = expression(r"([A-Za-z]{3}) +(\d\d?) (\d\d):(\d\d):(\d\d)", re.ASCII)
+_ISO = expression(r"\d{4}[-/]?\d\d[-/]?\d\d(?:[T ].*)?", re.ASCII)
+_CLOCK_ZONE = expression(r"(\d\d?:\d\d(?::\d\d)?) ?(?:(?:Z|UTC|GMT)|([+-])(\d\d):?(\d\d))", re.ASCII)
+_OFFSET_GAP = expression(r"(\d) ([+-]\d\d:?\d\d)$")
 
 
 def parse_absolute(text: str, now: datetime, zone: tzinfo) -> datetime | None:

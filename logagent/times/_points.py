@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
+from logagent.expressions import expression
 from logagent.times._absolute import MONTHS
 
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -25,7 +26,7 @@ POINT = (
 _POINT = rf"(?:at |around |about )?(?P<point>{POINT})"
 _FIND_DAY, _FIND_PART = rf"(?<![\w-]){_DAY}", rf"(?<![\w-]){_PART}\b"
 """Large expressions: `re` compiles and keeps them when they are first used, which few runs do."""
-_FIND_CLOCK = re.compile(r"(?<![\d-])(\d{1,2})(?::(\d\d))?(?::(\d\d))?(?: ?([ap])m)?(?![\d-])")
+_FIND_CLOCK = expression(r"(?<![\d-])(\d{1,2})(?::(\d\d))?(?::(\d\d))?(?: ?([ap])m)?(?![\d-])")
 
 _PARTS = {
     "small-hours": (0, 6),

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache
 
+from logagent.expressions import expression
 from logagent.times import _chinese
 
 LENGTH_LIMIT = 128
@@ -28,8 +29,8 @@ _SECONDS = {
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10, "few": 3}
 _UNITS = "|".join(sorted(_SECONDS, key=len, reverse=True))
 DURATION = rf"(?:\d{{1,6}}(?:\.\d{{1,6}})? ?(?:{_UNITS})\b ?(?:and )?)"
-_DURATIONS = re.compile(rf"(?:(?:last|past) )?((?:{DURATION}){{1,6}})(?:ago|back)?", re.ASCII)
-_ONE = re.compile(rf"(\d{{1,6}}(?:\.\d{{1,6}})?) ?({_UNITS})\b", re.ASCII)
+_DURATIONS = expression(rf"(?:(?:last|past) )?((?:{DURATION}){{1,6}})(?:ago|back)?", re.ASCII)
+_ONE = expression(rf"(\d{{1,6}}(?:\.\d{{1,6}})?) ?({_UNITS})\b", re.ASCII)
 
 _RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"(\d(?:ms|[smhdw]|min|hr))(?=\d)", r"\1 "),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from logagent.expressions import expression
 from logagent.logs import TimeWindow
 from logagent.times._absolute import floor, parse_absolute
 from logagent.times._points import CLOCK, POINT, Point, read
@@ -18,8 +19,8 @@ BEFORE = timedelta(minutes=30)
 _DAY = timedelta(days=1)
 _WEEK = timedelta(days=7)
 
-_QUOTED = re.compile(r'`[^`]*`|"[^"]*"|“[^”]*”|「[^」]*」')
-_COMPARED = re.compile(r"\b(?:vs\b\.?|versus|compared? (?:to|with)|than|relative to|different from) .*", re.DOTALL)
+_QUOTED = expression(r'`[^`]*`|"[^"]*"|“[^”]*”|「[^」]*」')
+_COMPARED = expression(r"\b(?:vs\b\.?|versus|compared? (?:to|with)|than|relative to|different from) .*", re.DOTALL)
 """What is compared with is not the window: "volume is down vs yesterday"."""
 _START, _END = r"(?<![\w.:/\[-])", r"(?![\w:/-])"
 _ISO = r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:z| ?[+-]\d\d:?\d\d)?"

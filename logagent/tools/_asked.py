@@ -1,6 +1,5 @@
 """What a call asks for, inside the scope of the run: it can narrow, never widen."""
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
@@ -11,6 +10,7 @@ from logagent import query as language
 from logagent import times
 from logagent.errors import ToolError, UsageError
 from logagent.evidence import EvidenceQuery, Figure
+from logagent.expressions import expression
 from logagent.fields import FieldMap
 from logagent.logs import Completeness, TimeWindow, iso
 from logagent.query import All, LogQuery, Node
@@ -18,7 +18,7 @@ from logagent.tools._base import RangeArgs, ToolContext
 
 QUERY_LENGTH = 600
 """Most characters of a query that a model writes: a dozen services by name fit."""
-_PATTERN = re.compile(r"[a-z0-9][a-z0-9._*-]{0,199}\Z")
+_PATTERN = expression(r"[a-z0-9][a-z0-9._*-]{0,199}\Z")
 _NAMED = 8
 
 

@@ -12,25 +12,26 @@ from functools import cached_property
 from itertools import combinations
 
 from logagent.analysis.prose import Clock, Quantity, Stated, stated
+from logagent.analysis.sentences import ID_GROUP
 from logagent.evidence import Evidence
+from logagent.expressions import expression
 from logagent.logs import iso
 from logagent.tools._base import ToolContext
 
-ID = re.compile(r"\bE\d{1,6}\b")
-ID_GROUP = re.compile(r"[\[(（【]\s*(?:E\d{1,6}\s*[,;、，\s]*)+[\])）】]")
-_NUMBERED = re.compile(r"\b[Nn][or]\.\s?\d+\b")
+ID = expression(r"\bE\d{1,6}\b")
+_NUMBERED = expression(r"\b[Nn][or]\.\s?\d+\b")
 """`Nr. 5` is the name of a thing."""
-_INSTANT = re.compile(r"(?:(\d{4}-\d\d-\d\d)[T ])?(?<!\d)([0-2]?\d):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?![\d:])")
-_NUMBER = re.compile(
+_INSTANT = expression(r"(?:(\d{4}-\d\d-\d\d)[T ])?(?<!\d)([0-2]?\d):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?![\d:])")
+_NUMBER = expression(
     r"(?<![A-Za-z_\d.:-])(?:x(?=\d))?(\d[\d,]*(?:\.\d+)?)(?![\d.]*\.\d)\s?(ms|s|min|h|%|[KMG]i?B)?(?![A-Za-z_])"
 )
-_TOTAL = re.compile(r"(\d[\d,]*) (?:events|matched|failing)\b")
+_TOTAL = expression(r"(\d[\d,]*) (?:events|matched|failing)\b")
 """How many there are in all, above the rows of an answer."""
-_SAID = re.compile(r"\"(?:[^\"\\]|\\.)*\"|\{[^}]*\}")
+_SAID = expression(r"\"(?:[^\"\\]|\\.)*\"|\{[^}]*\}")
 """The text of a line and its fields, in a row as a model reads it."""
-_OF = re.compile(r"(\d[\d,]*) (?:of|\|) (\d[\d,]*)")
-_VALUE = re.compile(r"([\w.]+):\"([^\"]{3,80})\"")
-_MASK = re.compile(r"<([a-z_-]{2,20}):[0-9a-z]{2,8}:\d{1,6}>")
+_OF = expression(r"(\d[\d,]*) (?:of|\|) (\d[\d,]*)")
+_VALUE = expression(r"([\w.]+):\"([^\"]{3,80})\"")
+_MASK = expression(r"<([a-z_-]{2,20}):[0-9a-z]{2,8}:\d{1,6}>")
 _SCALES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "KB": 1e3, "MB": 1e6, "GB": 1e9} | {
     "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30
 }  # fmt: skip

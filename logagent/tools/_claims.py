@@ -1,13 +1,13 @@
 """Is a submitted sentence backed? Ids issued, names shown, no figures of the model's own, known mechanisms."""
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from logagent.analysis.prose import QUOTE, stated
+from logagent.analysis.prose import stated
 from logagent.analysis.sanitise import sanitise
+from logagent.analysis.sentences import sentences
 from logagent.analysis.trim import cut
-from logagent.tools._backing import ID, ID_GROUP, Backing
+from logagent.tools._backing import ID, Backing
 from logagent.tools._base import ToolContext
 
 if TYPE_CHECKING:
@@ -16,14 +16,6 @@ if TYPE_CHECKING:
 HEADLINE = 120
 _SENTENCES, _CAUSE_SENTENCES = 4, 2
 _TEXT, _STATEMENT = 900, 400
-_CJK = r"[\u3400-\u9fff]"
-_SENTENCE_END = re.compile(
-    r"(?<=[。！？])(?![”’」』）)\]】。！？])\s*"  # Chinese prose has no blank behind a full stop
-    r"|(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\b[Nn]r\.)(?<!\bvs\.)(?<!\bcf\.)(?<!\bapprox\.)(?<=[.!?])"
-    rf"(?:\s+(?=[^\W\d_a-z]|[\[(（【「『“\"'`*•-])|(?<=[\])）】][.!?])\s+(?=\S)|(?<=[\])）】!?][.!?])(?={_CJK}))"
-    r"|\n+"
-)
-"""A dot inside a name (`smtp.mail.example`, `3.8.1`, `node.js`) and behind a short word ends nothing."""
 OTHER = "other"
 """A mechanism that is none of the list."""
 
@@ -71,31 +63,6 @@ def without_faults(submitted: "Submission", context: ToolContext) -> "Submission
 
 
 # -- prose ---------------------------------------------------------------------------------------------------------
-
-
-def sentences(text: str) -> list[str]:
-    """Sentences of Western and Chinese prose; ids behind a full stop belong to the sentence before.
-
-    >>> sentences("Pool empty [E5]. Orders fail. [E6]")
-    ['Pool empty [E5].', 'Orders fail. [E6]']
-    """
-    found: list[str] = []
-    for part in _split(text.strip()):
-        if found and part and not ID_GROUP.sub("", part).strip(" .。"):
-            found[-1] = f"{found[-1]} {part}"
-        elif part.strip():
-            found.append(part.strip())
-    return found
-
-
-def _split(text: str) -> Iterator[str]:
-    """Parts between the ends of sentences; one inside a quote is part of what is quoted."""
-    plain = QUOTE.sub(lambda hit: "_" * len(hit[0]), text)
-    start = 0
-    for end in _SENTENCE_END.finditer(plain):
-        yield text[start : end.start()]
-        start = end.end()
-    yield text[start:]
 
 
 def _headline(headline: str) -> list[str]:

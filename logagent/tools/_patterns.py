@@ -15,6 +15,7 @@ from logagent.analysis.facts import Event
 from logagent.analysis.statistics import g_test
 from logagent.analysis.templates import SLOT, filled, mine, tokens, typed_mask
 from logagent.evidence import Claim, EvidenceQuery, Figure
+from logagent.expressions import expression
 from logagent.logs import Completeness, Severity, TimeWindow
 from logagent.query import All, LogQuery, Node, conjunction, to_text
 from logagent.stores._base import LogStore, Measure, Sample
@@ -33,9 +34,9 @@ _SLOTS = 4
 _SPIKE, _RISE, _FALL = 3.0, 1.25, 0.8
 _SIGNIFICANT = 0.001
 _ORDER: dict[Change, int] = {"new": 0, "spiking": 1, "vanished": 1, "rising": 3, "falling": 3, "steady": 4}
-_CLASS = re.compile(r"status-([a-e])xx")
-_FAILED = re.compile(r"(?:^| )\[failed: .*", re.DOTALL)
-_WORD = re.compile(r"[A-Za-z][A-Za-z_]{3,30}")
+_CLASS = expression(r"status-([a-e])xx")
+_FAILED = expression(r"(?:^| )\[failed: .*", re.DOTALL)
+_WORD = expression(r"[A-Za-z][A-Za-z_]{3,30}")
 
 
 @dataclass(slots=True)

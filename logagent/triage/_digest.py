@@ -4,12 +4,12 @@ Log text in it is masked before it is cut; the loop masks and frames the whole o
 """
 
 import math
-import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from logagent.analysis.facts import Fact
 from logagent.diagnosis import Point
+from logagent.expressions import expression
 from logagent.logs import TimeWindow, instant, iso
 from logagent.triage._clear import families_clear
 from logagent.triage._findings import Findings, PatternFinding
@@ -31,7 +31,7 @@ FEWEST, CHANCE = 4, 0.02
 EARLY, LATE = "only early", "only late"
 LIFT = 2.0
 BARS = "▁▂▃▄▅▆▇█"
-EMPTY = re.compile(r"\.{12,}")
+EMPTY = expression(r"\.{12,}")
 """Empty buckets in a row that are counted and not drawn."""
 
 

@@ -1,9 +1,9 @@
 """What limits trust in the figures: completeness, coverage, sampling, caveats."""
 
-import re
 from typing import Literal
 
 from logagent.diagnosis import Caveat, DataQuality, Lag, Sampling, Shards
+from logagent.expressions import expression
 from logagent.fields import ECS, Role
 from logagent.logs import iso
 from logagent.stores._base import Description
@@ -12,7 +12,7 @@ from logagent.triage._hypotheses import Words
 from logagent.triage._latency import slowness
 from logagent.triage._statements import Clean
 
-_FIELD_NOTE = re.compile(r"[a-z_]+: .+ \(\d+%\)")
+_FIELD_NOTE = expression(r"[a-z_]+: .+ \(\d+%\)")
 """A note of a store about a chosen field; shown in the first step and by doctor."""
 FEW = 20
 """Events under which the report says how few there were."""

@@ -1,12 +1,12 @@
 """Reading the events that the analysis works on: all of them where that is cheap, else a sample with its counts."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from logagent.analysis.events import from_record
 from logagent.analysis.facts import Event
 from logagent.analysis.mechanisms import Catalogue
+from logagent.expressions import expression
 from logagent.logs import Completeness, LogRecord, Severity, TimeWindow, WeightedRecord
 from logagent.query import Level, Node, Or, Phrase, Range, Scope
 from logagent.stores._base import PAGE_LIMIT, LogStore, Measure, Sample, ScanPage
@@ -17,7 +17,7 @@ READ_ALL = 20_000
 WARN_PAGE = 2_000
 CUE_HITS = 50
 CUE_LENGTH = 4
-_DIGITS = re.compile(r"\d+")
+_DIGITS = expression(r"\d+")
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from logagent.analysis.flows import Flow, fold
 from logagent.analysis.pattern_query import pattern_node
 from logagent.analysis.redact import Redactor
 from logagent.analysis.sanitise import sanitise
+from logagent.expressions import expression
 from logagent.logs import LogRecord, Severity, instant
 from logagent.query import Level, Node, Or, Phrase, Range, conjunction
 from logagent.triage._findings import Findings, PatternFinding
@@ -27,10 +28,10 @@ BLAND = 24
 READ = 4_000
 """Characters of a message in which the words of its query are looked for."""
 _NONCE = "0000"
-_SLOT = re.compile(r"<[^<>\s]{1,24}>")
-_STATUS_CLASS = re.compile(r"status-[a-e]xx")
-_FAILED = re.compile(r"(?:^| )\[failed: .*", re.DOTALL)
-_LINED = re.compile(r"[#:]\d{1,9}$")
+_SLOT = expression(r"<[^<>\s]{1,24}>")
+_STATUS_CLASS = expression(r"status-[a-e]xx")
+_FAILED = expression(r"(?:^| )\[failed: .*", re.DOTALL)
+_LINED = expression(r"[#:]\d{1,9}$")
 
 
 def select_patterns(findings: Findings) -> list[PatternFinding]:

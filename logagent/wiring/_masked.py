@@ -1,15 +1,15 @@
 """The last door of a diagnosis: every text in it is masked and free of control characters, names and values too."""
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from logagent.diagnosis import Diagnosis, Pattern
+from logagent.expressions import expression
 from logagent.triage import HEADLINE, fit
 
 _AS_THEY_ARE = frozenset({"_id", "_index", "indices"})
 """Names that a record is found by again."""
-_PLAIN_KEY = re.compile(r"[A-Za-z0-9_.@-]{1,64}")
+_PLAIN_KEY = expression(r"[A-Za-z0-9_.@-]{1,64}")
 _SHORT = 8
 
 

@@ -1,6 +1,5 @@
 """`logagent verify`: ask again for every figure of a saved diagnosis, without a model, from the report alone."""
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -9,12 +8,13 @@ from logagent.analysis.redact import Redactor
 from logagent.analysis.sanitise import sanitise
 from logagent.diagnosis import Diagnosis, EvidenceOut, VerificationOut
 from logagent.evidence import Evidence, EvidenceQuery, Figure, Ledger
+from logagent.expressions import expression
 from logagent.logs import LogRecord, RecordId, TimeWindow, iso
 from logagent.settings import RunOptions, Settings
 from logagent.verify import requery as ask_again
 from logagent.wiring._source import open_store
 
-_MASK = re.compile(r"<[a-z_]{2,16}:[a-z0-9]{4,16}:[0-9]{1,9}>")
+_MASK = expression(r"<[a-z_]{2,16}:[a-z0-9]{4,16}:[0-9]{1,9}>")
 
 
 def requery(diagnosis: Diagnosis, settings: Settings, options: RunOptions) -> Diagnosis:

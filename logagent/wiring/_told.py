@@ -3,15 +3,16 @@
 import re
 from dataclasses import dataclass, field
 
+from logagent.analysis.sentences import sentences
 from logagent.diagnosis import Hypothesis, ModelUse, NextStep, Summary
-from logagent.tools._claims import sentences
+from logagent.expressions import expression
 from logagent.triage import fit
 from logagent.verify import Judgement
 
-_FIGURE = re.compile(r"(?<![\w.-])\d[\d,.]*(?: ?%)?(?![\w-])")
-_CAUSE_WORD = re.compile(r"\b(?:because|caused? by|due to|root cause)\b|导致|因为|由于", re.IGNORECASE)
-_ID = re.compile(r"\bE\d{1,6}\b")
-_SECOND_CLAIM = re.compile(
+_FIGURE = expression(r"(?<![\w.-])\d[\d,.]*(?: ?%)?(?![\w-])")
+_CAUSE_WORD = expression(r"\b(?:because|caused? by|due to|root cause)\b|导致|因为|由于", re.IGNORECASE)
+_ID = expression(r"\bE\d{1,6}\b")
+_SECOND_CLAIM = expression(
     r"\b(?:after|since|because|following|once|due to|caused by|triggered by)\b|(?<![\w.-])v?\d+(?:\.\d+)+(?![\w-])"
     r"|之后|以后|以来|因为|由于|导致",
     re.IGNORECASE,

@@ -1,4 +1,4 @@
-"""What happens to logs on their way: each mutation makes an incident poorer, and must never make another cause of it."""
+"""What happens to logs on their way: each mutation makes an incident poorer and must make no other cause of it."""
 
 import random
 from collections.abc import Callable, Mapping

@@ -1,8 +1,8 @@
 """Mutated incidents: `python -m evals.robustness FOLDER [--n 1000] [--seed 1] [--json] [--rows]`.
 
-Each seeded mutation (levels lost, lines shuffled, moved, missing, doubled, a giant noisy service) of a labelled incident
-is diagnosed without a model. The outcome must be the one of the whole incident or a less certain one; a confident cause
-that is neither that of the whole incident nor the labelled one is a violation, and its row says so.
+Each seeded mutation (levels lost, lines shuffled, moved, missing, doubled, a giant noisy service) of a labelled
+incident is diagnosed without a model. The outcome must be the one of the whole incident or a less certain one; a
+confident cause that is neither that of the whole incident nor the labelled one is a violation, and its row says so.
 """
 
 import argparse

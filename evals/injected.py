@@ -66,7 +66,9 @@ def _rows(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         if options.sample and options.sample < len(windows):
             windows = random.Random(options.seed).sample(windows, options.sample)
         for case, service, lines in windows:
-            yield _row(kind, case, service, _poorer(lines, options))
+            row = _row(kind, case, service, _poorer(lines, options))
+            print(case, row["outcome"], row["found"], file=sys.stderr, flush=True)
+            yield row
 
 
 Splice = tuple[tuple[str, list[Line]], tuple[str, list[Line]]]

@@ -40,6 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         folder, name, seed = rng.choice(folders), rng.choice(list(MUTATIONS)), rng.randint(0, 10**9)
         if options.only in f"{name} {folder.name}":
             rows.append(score(folder, name, seed))
+            print(rows[-1]["case"], rows[-1]["right"], rows[-1]["found"], file=sys.stderr, flush=True)
     answer: dict[str, Any] = {
         "eval": "robustness",
         "cases": len(rows),

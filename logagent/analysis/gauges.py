@@ -105,7 +105,7 @@ class Gauge:
 
 def gauges(study: Study) -> list[Gauge]:
     """All numbers that measure something and were written at least ten times, oldest point first."""
-    window, reader = study.window, _Reader()
+    window, reader = study.window, NumberReader()
     most = max(_FEWEST, min(_SAMPLE, _READ // len(window.by_template)))
     found = []
     for template, indices in window.by_template.items():
@@ -119,7 +119,7 @@ def gauges(study: Study) -> list[Gauge]:
     return found
 
 
-class _Reader:
+class NumberReader:
     """Reads the numbers of events that measure something; remembers what the words around a number say."""
 
     def __init__(self) -> None:

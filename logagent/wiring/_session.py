@@ -207,7 +207,7 @@ class Session:
         """
         page = self.store.search(self.plan.scope.query(), limit=limit, order=order)
         if not page.records:
-            raise self._nothing()
+            raise self.nothing()
         return page
 
     def interpretation(self) -> str:
@@ -216,7 +216,8 @@ class Session:
         who = ", ".join(f"service.name={name}" for name in self.focus) or "all services"
         return f"{who}, {window.start:%Y-%m-%dT%H:%M:%SZ} to {window.end:%Y-%m-%dT%H:%M:%SZ}"
 
-    def _nothing(self) -> NoData:
+    def nothing(self) -> NoData:
+        """LA303: why there is nothing here, and what lies around it."""
         words = self.options.source_words
         return explain_nothing(self.store, self.plan.scope, self.description, self.focus, words)
 
@@ -249,7 +250,7 @@ class Session:
             )
         )
         if found is None:
-            raise self._nothing()
+            raise self.nothing()
         self.findings = found
         warnings = data_warnings(self.description, found.worst, self.created_at)
         self.caveats += tell(warnings, self.words.texts, self.on_event)

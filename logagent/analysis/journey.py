@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from logagent.analysis.templates import mask
-from logagent.logs import LogRecord, Severity
+from logagent.logs import Completeness, LogRecord, Severity
 
 _FAILED_STATUS = 500
 
@@ -44,6 +44,20 @@ class Journey:
             ends = [one.timestamp for stop in own for one in (stop.record, stop.last) if one.timestamp is not None]
             seconds = (max(ends) - min(ends)).total_seconds() if ends else None
             yield name, sum(stop.repeats for stop in own), seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What was found of one id."""
+
+    id: str
+    journeys: tuple[tuple[str, Journey], ...]
+    """(process, its lines): one for all, or one each where every process counts its own ids."""
+    total: int
+    read: int
+    fields: tuple[str, ...]
+    """Where the id stands: fields, and `message`."""
+    completeness: Completeness = Completeness()
 
 
 def journey(records: Sequence[LogRecord]) -> Journey:

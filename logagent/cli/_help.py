@@ -56,6 +56,10 @@ _EXAMPLES = {
         "logagent compare --by host.name web-1 web-2",
         "logagent compare good.log bad.log",
     ),
+    "trace": (
+        "logagent trace 4bf92f3577b34da6a3ce929d0e0e4736",
+        "logagent trace req-8812 app.log --format json",
+    ),
     "logs": (
         "logagent logs order-api --since 10m -f 'level>=error'",
         "logagent logs app.log --order newest --limit 20",

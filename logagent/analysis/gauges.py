@@ -106,7 +106,7 @@ class Gauge:
 
 def gauges(study: Study) -> list[Gauge]:
     """All numbers that measure something and were written at least ten times, oldest point first."""
-    window, reader = study.window, _Reader()
+    window, reader = study.window, NumberReader()
     most = max(_FEWEST, min(_SAMPLE, _READ // len(window.by_template)))
     found = []
     for template, indices in window.by_template.items():
@@ -138,7 +138,7 @@ class _Spot(NamedTuple):
     scale: float
 
 
-class _Reader:
+class NumberReader:
     """Reads the numbers of events that measure something; remembers where they stand in texts that are alike."""
 
     def __init__(self) -> None:

@@ -187,6 +187,51 @@ class CaseStore:
             raise self._missing(case)
         shutil.rmtree(folder)
 
+    def export(self, name: str, folder: Path) -> tuple[str, Path]:
+        """Write a case into a new folder of its name: report, transcript, and an incident for `evals.incidents`.
+
+        The incident is the lines of the evidence (masked as they were saved) and a `truth.json` to fill in.
+
+        Returns:
+            The id, and the folder.
+
+        Raises:
+            UsageError: LA707, there is no such case.
+            StoreUnavailable: the folder cannot be written, or is there already.
+        """
+        diagnosis = self.load(name)
+        target = folder / diagnosis.id
+        try:
+            target.mkdir(mode=0o700, parents=True)
+            write_private(target / DIAGNOSIS, diagnosis.to_json() + "\n")
+            write_private(target / "logs.ndjson", "".join(_lines(diagnosis)))
+            write_private(target / "truth.json", orjson.dumps(_truth(diagnosis), option=orjson.OPT_INDENT_2).decode())
+            steps = self._folder / diagnosis.id / TRANSCRIPT
+            if steps.is_file():
+                write_private(target / TRANSCRIPT, steps.read_text(encoding="utf-8", errors="backslashreplace"))
+        except OSError as error:
+            raise _unwritable(target, error) from error
+        return diagnosis.id, target
+
+    def take_in(self, source: Path) -> str:
+        """Save a case that was exported, or a report file; the id stays.
+
+        Raises:
+            UsageError: LA707, it holds no diagnosis, or there is a case of this id already.
+            StoreUnavailable: the folder cannot be written.
+        """
+        report = source / DIAGNOSIS if source.is_dir() else source
+        diagnosis = _read(self._path(str(report)), str(source))
+        if (self._case(diagnosis.id) / DIAGNOSIS).is_file():
+            raise _no_report(str(source), f"is {diagnosis.id}, which is here already: logagent cases rm {diagnosis.id}")
+        self.save(diagnosis)
+        steps = source / TRANSCRIPT if source.is_dir() else None
+        if steps is not None and steps.is_file() and not steps.is_symlink() and steps.stat().st_size <= LARGEST:
+            write_private(
+                self._folder / diagnosis.id / TRANSCRIPT, steps.read_text(encoding="utf-8", errors="backslashreplace")
+            )
+        return diagnosis.id
+
     def _prune(self, current: str) -> None:
         """Delete the cases that are older than `keep_days`, but never the current one; 0 days keeps all."""
         if self.keep_days <= 0:
@@ -240,6 +285,20 @@ class CaseStore:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if folder.stat().st_mode & 0o077:
             folder.chmod(0o700)
+
+
+def _lines(diagnosis: Diagnosis) -> Iterator[str]:
+    """The samples of the evidence as JSON lines, each line once, in order of time."""
+    samples = {(str(one.get("_index")), str(one.get("_id"))): one for row in diagnosis.evidence for one in row.samples}
+    for sample in sorted(samples.values(), key=lambda one: str(one.get("@timestamp", ""))):
+        plain = {name: value for name, value in sample.items() if not name.startswith("_")}
+        yield orjson.dumps(plain, option=orjson.OPT_APPEND_NEWLINE).decode()
+
+
+def _truth(diagnosis: Diagnosis) -> dict[str, Any]:
+    """What a person fills in; null where only a person knows."""
+    window = {"from": diagnosis.window.from_, "to": diagnosis.window.to}
+    return {"window": window, "root_cause_service": None, "fault_type": None, "start": None, "end": None, "notes": ""}
 
 
 def _now() -> datetime:

@@ -1,8 +1,9 @@
-"""`logagent cases`: list or remove saved investigations."""
+"""`logagent cases`: list, remove, export or import saved investigations."""
 
 import json
 from dataclasses import asdict
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
@@ -55,4 +56,33 @@ def remove_cases(
     for case in cases:
         store.remove(case)
         context.console.hint(context.console.texts.say("cli.cases.removed", case=case))
+    return 0
+
+
+@APP.command("export")
+@takes(GlobalOptions)
+def export_case(
+    case: Annotated[str, typer.Argument(help="Case id, or last.", metavar="CASE")] = "last",
+    folder: Annotated[str, typer.Argument(help="Where to: a folder.", metavar="DIR")] = ".",
+    *,
+    options: GlobalOptions,
+) -> int:
+    """Write a case as a folder: for another machine, or as an incident for evals."""
+    context = make_context(options)
+    name, target = open_cases(context.settings).export(case, Path(folder))
+    context.console.hint(context.console.texts.say("cli.cases.exported", case=name, file=target))
+    return 0
+
+
+@APP.command("import")
+@takes(GlobalOptions)
+def import_case(
+    folder: Annotated[str, typer.Argument(help="An exported folder, or a report (JSON, HTML).", metavar="DIR|FILE")],
+    *,
+    options: GlobalOptions,
+) -> int:
+    """Take in a case that another machine exported."""
+    context = make_context(options)
+    name = open_cases(context.settings).take_in(Path(folder))
+    context.console.hint(context.console.texts.say("cli.cases.imported", case=name))
     return 0

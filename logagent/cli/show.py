@@ -31,6 +31,7 @@ class Views:
         int,
         typer.Option("--brief", help="Markdown of at most N characters, for a chat or a ticket.", metavar="N", min=0),
     ]
+    as_: Annotated[str, typer.Option("--as", help="update, handover or timeline: text for people.", metavar="KIND")]
     replay: Annotated[bool, typer.Option("--replay", help="The run again, from its transcript alone.")]
 
 
@@ -46,7 +47,7 @@ def show(
     options: GlobalOptions,
 ) -> int:
     """Show a report or one item of it again."""
-    from logagent.report import formats, render, render_item  # noqa: PLC0415
+    from logagent.report import formats, render, render_item, retell  # noqa: PLC0415
 
     context = make_context(options)
     console = context.console
@@ -60,7 +61,10 @@ def show(
         diagnosis = _replayed(context, diagnosis)
     if views.full:
         console.verbose = max(console.verbose, EVERYTHING)
-    if item is not None:
+    if views.as_:
+        text = retell(diagnosis, views.as_, zone=console.zone, unicode=console.unicode)
+        emit_text(text, plan_output(options, ("text",)), console)
+    elif item is not None:
         choices = {"zone": console.zone, "width": console.width, "unicode": console.unicode, "colour": console.colour}
         console.out(render_item(diagnosis, item, **choices))  # type: ignore[arg-type]
     elif plan == [("-", "text")]:

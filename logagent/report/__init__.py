@@ -60,6 +60,17 @@ def render_item(diagnosis: Diagnosis, item: str, **choices: Unpack[StyleChoices]
     return _items.render(diagnosis, item, _style(diagnosis, choices))
 
 
+def retell(diagnosis: Diagnosis, kind: str, **choices: Unpack[StyleChoices]) -> str:
+    """For people who do not read reports: `update` (three sentences), `handover`, `timeline` (for a postmortem).
+
+    Raises:
+        UsageError: LA702, there is no such kind.
+    """
+    from logagent.report import _retold  # noqa: PLC0415 - most runs print a report
+
+    return _retold.render(diagnosis, kind, _style(diagnosis, choices))
+
+
 def _style(diagnosis: Diagnosis, choices: StyleChoices) -> Style:
     chosen: StyleChoices = {"language": diagnosis.language, "zone": diagnosis.window.display_time_zone}
     chosen.update(choices)

@@ -25,7 +25,7 @@ LOOKS = several(
 SUBMITS = submit(
     headline="Charges fail",
     what_is_happening="Charges are refused since the database cannot be reached [E1].",
-    probable_cause="The database refuses connections of pay [E1].",
+    probable_cause="The database refuses connections [E1].",
     hypotheses=[
         {
             "statement": "The database refuses connections of pay.",

@@ -6,6 +6,7 @@ CASES/20261130-1431-7f3a/transcript.jsonl   one record a step, written as it hap
 
 import contextlib
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -31,6 +32,8 @@ DIAGNOSIS, TRANSCRIPT = "diagnosis.json", "transcript.jsonl"
 LARGEST = 50_000_000
 """Bytes of the largest report file that is read."""
 _ID = expression(r"\d{8}-\d{4}-[0-9a-f]{4}")
+_EMBEDDED = expression(rb'<script type="application/json" id="diagnosis">(.*?)</script>', re.DOTALL)
+"""What `report.html` embeds."""
 _TRIES = 50
 _SHOWN = 120
 
@@ -263,7 +266,7 @@ def write_private(target: Path, text: str) -> None:
 
 def _read(file: Path, name: str) -> Diagnosis:
     try:
-        return Diagnosis.model_validate_json(file.read_bytes())
+        return Diagnosis.model_validate_json(_document(file.read_bytes()))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -271,6 +274,14 @@ def _read(file: Path, name: str) -> Diagnosis:
         raise _no_report(name, f"holds no diagnosis of schema 1 ({reason[:200]})") from error
     except OSError as error:
         raise _no_report(name, f"cannot be read ({error.strerror})") from error
+
+
+def _document(content: bytes) -> bytes:
+    """The JSON of a report file; of an HTML report what stands in its data element."""
+    if not content[:200].lstrip().lower().startswith(b"<!doctype html"):
+        return content
+    found = _EMBEDDED.search(content)
+    return found[1] if found else b""
 
 
 def _no_report(name: str, reason: str) -> UsageError:

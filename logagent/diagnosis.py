@@ -180,12 +180,22 @@ class TimelineEvent(Model):
     evidence: list[EvidenceId] = Field(default_factory=list)
 
 
+class ServiceActivity(Model):
+    """One service over the buckets of the first series: all its events, and those of them that fail."""
+
+    name: str
+    events: list[float]
+    failing: list[float] = Field(default_factory=list)
+    """Empty where nothing tells failing events."""
+
+
 class Timeline(Model):
     """Failing events over time."""
 
     interval_seconds: int = Field(ge=1)
     unit: str = "failing events"
     series: list[SeriesOut] = Field(default_factory=list)
+    services: list[ServiceActivity] = Field(default_factory=list)
     events: list[TimelineEvent] = Field(default_factory=list)
 
 

@@ -6,7 +6,7 @@ could follow each other over the same characters are bounded, so the time is lin
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from logagent.analysis._redact_view import Hit, View
@@ -45,6 +45,16 @@ _WEB = (
     _rule("password", "mysql¦mariadb", r"\b(?:mysql\w{0,16}|mariadb\w{0,16})\b[^\n|;]{0,200}?\s-p(?P<s>[^\s\"'-][^\s\"']{2,128})"),
     _rule("password", "sshpass", r"\bsshpass\s{1,4}-p\s{0,4}[\"']?(?P<s>[^\s\"']{2,128})"),
     _rule("password", "auth", r"(?:\"AUTH\"|\bAUTH\b)\s{1,4}(?:\"[\w.-]{1,64}\"\s{1,4})?\"(?P<s>[^\"\n]{1,512})\""),
+    _rule("password", "redis-cli", r"\bredis-cli\b[^\n|;]{0,200}?\s(?:-a|--pass)[ =]{1,4}[\"']?(?P<s>[^\s\"']{3,128})"),
+    _rule("password", "ldap", r"\bldap(?:search|modify|add|delete|whoami|passwd|compare)\b[^\n|;]{0,200}?\s-w[ ]{0,4}[\"']?(?P<s>[^\s\"'-][^\s\"']{2,128})"),
+    _rule("password", " -p¦ --token", r"\blogin\b[^\n|;]{0,200}?\s(?:-p|--password|--token)[ =]{1,4}[\"']?(?P<s>[^\s\"']{3,512})"),
+    _rule("password", "mongo¦sqlcmd¦smbclient¦rabbitmqctl", r"\b(?:mongo(?:sh|dump|restore|export|import|stat)?|sqlcmd)\b[^\n|;]{0,200}?\s-[pP][ ]{0,4}[\"']?(?P<s>[^\s\"'-][^\s\"']{2,128})"),
+    _rule("token", "auth ", r"\bAUTH (?:PLAIN|LOGIN|CRAM-MD5)[ \r\n]{1,4}(?P<s>[A-Za-z0-9+/]{12,1024}={0,2})"),
+    _rule("password", "auth ", r"\bAUTH (?!PLAIN|LOGIN|CRAM|TLS|SSL)[\w.-]{1,64} (?P<s>[^\s\"']{6,256})", random=True),
+    _rule("password", "pass ", r"(?:\bUSER \S{1,64}[\s,;]{1,4}|(?i:\b(?:ftp|pop3?|irc|smtp|imap)\b)[^\n]{0,80}?)PASS (?P<s>\S{4,128})"),
+    _rule("token", "authorization_code", r"[\"']?\bcode[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?P<s>[\w./~+-]{10,2048})", random=True),
+    _rule("password", "identified with", r"(?i:\bidentified\s{1,4}with)\s{1,4}[\w\"'`]{1,64}\s{1,4}(?i:by|as)\s{1,4}[\"'](?P<s>[^\"'\n]{1,256})[\"']"),
+    _rule("token", "sharedaccesssignature", r"SharedAccessSignature\s[^\n]{0,1024}?\bsig=(?P<s>[\w%+/=-]{16,512})"),
     _rule("password", "identified by", r"(?i:\bidentified\s{1,4}by)\s{1,4}[\"'](?P<s>[^\"'\n]{1,256})[\"']"),
     _rule(
         "token",
@@ -74,7 +84,7 @@ _WEB = (
 
 _ENDS = r"(?=[\s\"'`,;.)\]}<]|$)"
 _SPOKEN = (
-    _rule("password", "passw¦passphrase¦pwd", r"(?i:(?<![a-z])(?:passwo?r?d|passphrase|pwd)[ \t]{1,4}(?:(?:is|was)[ \t]{1,4})?)(?=\S{0,255}?\d)(?=\S{0,255}?[A-Za-z])(?P<s>[A-Za-z0-9!@#$%^&*+_~-]{8,256})" + _ENDS),
+    _rule("password", "passw¦passphrase¦pwd", r"(?i:(?<![a-z])(?:passwo?r?d|passphrase|pwd)[ \t]{1,4}(?:(?:is|was|to|set to|changed to)[ \t]{1,4})?)(?=\S{0,255}?\d)(?=\S{0,255}?[A-Za-z])(?P<s>[A-Za-z0-9!@#$%^&*+_~-]{8,256})" + _ENDS),
     _rule("password", "pass=¦pass:¦pass =¦pass :", r"(?i:(?<![a-z])pass[ \t]?[=:][ \t]?)[\"']?(?=\S{0,255}?\d)(?=\S{0,255}?[A-Za-z])(?P<s>[^\s\"'&;,<>|(){}\[\]=]{8,256})" + _ENDS),
     _rule("secret", "secret ¦token ¦key ", r"(?i:(?<![a-z])(?:secret|token|(?:api|access|secret)[ _-]?key)[ \t]{1,4}(?:(?:is|was)[ \t]{1,4})?)(?=\S{0,255}?\d)(?=\S{0,255}?[A-Z])(?=\S{0,255}?[a-z])(?P<s>[A-Za-z0-9+/_~-]{20,512}={0,2})" + _ENDS, random=True),
 )  # fmt: skip
@@ -91,7 +101,7 @@ _PROVIDERS = (
     _rule("key", "sk-", _B + r"(?<!-)sk-(?:proj-|ant-|or-v1-|svcacct-|admin-|lf-)?[\w-]{20,300}", random=True),
     _rule("token", "npm_¦pypi-¦dckr_¦rubygems_¦oy2", _B + r"(?:npm_[A-Za-z0-9]{30,64}|pypi-[\w-]{40,1024}|dckr_(?:pat|oat)_[\w-]{20,128}|rubygems_[a-f0-9]{40,64}|oy2[a-z0-9]{43})"),
     _rule("token", "hf_¦gsk_¦r8_¦pplx-¦xai-¦nvapi-¦tgp_v1_", _B + r"(?:hf_[A-Za-z0-9]{30,64}|gsk_[A-Za-z0-9]{40,64}|r8_[A-Za-z0-9]{37}|pplx-[A-Za-z0-9]{40,64}|xai-[A-Za-z0-9]{60,90}|nvapi-[\w-]{60,80}|tgp_v1_[\w-]{40,50})"),
-    _rule("key", "sg.", _B + r"SG\.[\w-]{16,32}\.[\w-]{30,64}"),
+    _rule("key", "sg.", _B + r"SG\.[\w-]{10,32}\.[\w-]{30,64}"),
     _rule("key", "nrak-¦nrjs-¦nrii-¦nral", _B + r"(?:NR(?:AK|JS|II|IQ|RA)-[\w-]{19,64}|[a-f0-9]{36}NRAL)"),
     _rule("token", "glsa_¦glc_", _B + r"(?:glsa_[A-Za-z0-9]{20,64}_[A-Fa-f0-9]{8}|glc_[A-Za-z0-9+/=]{30,400})"),
     _rule("token", "dop_v1_¦doo_v1_¦dor_v1_", _B + r"do[opr]_v1_[a-f0-9]{40,80}"),
@@ -106,11 +116,45 @@ _PROVIDERS = (
     _rule("token", "atatt3¦atbb¦atctt3", _B + r"(?:AT[AC]TT3[\w=-]{50,400}|ATBB[A-Za-z0-9]{28,40})"),
     _rule("key", "age-secret-key-1¦ops_eyj", r"(?:AGE-SECRET-KEY-1[A-Z0-9]{50,64}|ops_eyJ[\w+/=-]{50,2048})"),
     _rule("key", "ltai¦akid", _B + r"(?:LTAI[A-Za-z0-9]{12,24}|AKID[A-Za-z0-9]{13,40})" + _E),
+    _rule("key", "a0-¦a3-", _B + r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
+    _rule("token", "p8e-¦akcp¦cmvmd¦absk¦clojars_¦rdme_", _B + r"(?:p8e-[a-zA-Z0-9]{32}|AKCp[A-Za-z0-9]{40,80}|cmVmd[A-Za-z0-9]{50,64}|ABSK[A-Za-z0-9+/=]{100,280}|(?i:clojars)_[a-zA-Z0-9]{50,64}|rdme_[a-z0-9]{60,80})"),
+    _rule("token", "pat", _B + r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    _rule("token", "q~", r"(?<![\w.~-])[A-Za-z0-9_.~]{3}\dQ~[\w.~-]{31,34}(?![\w.~-])"),
+    _rule("token", "dt0c01.¦dt0s01.", _B + r"dt0[a-z]\d\d\.[A-Z0-9a-z]{24}\.[A-Z0-9a-z]{64}"),
+    _rule("token", "ezak¦eztk", _B + r"EZ[AT]K[A-Za-z0-9]{54}"),
+    _rule("token", "eaa", _B + r"EAA[A-Za-z0-9]{80,400}"),
+    _rule("key", "flwseck¦flwpubk", _B + r"FLW(?:SECK|PUBK)(?:_TEST)?-[a-zA-Z0-9]{12,40}(?:-X)?"),
+    _rule("token", "fm1¦fm2_", _B + r"fm(?:1[ar]|2)_[A-Za-z0-9+/]{60,2048}={0,3}"),
+    _rule("token", "fio-u-¦duffel_¦shippo_¦pscale_", _B + r"(?:fio-u-[\w=-]{50,80}|(?:duffel|shippo)_(?:test|live)_[\w=-]{30,60}|pscale_(?:tkn|oauth|pw)_[\w=.-]{30,80})"),
+    _rule("token", "glffct-¦gloas-¦gr1348941", _B + r"(?:gl(?:ffct|oas)-[\w-]{20,80}|GR1348941[\w-]{20})"),
+    _rule("cookie", "_gitlab_session", r"_gitlab_session=(?P<s>[0-9a-z]{32})"),
+    _rule("token", "eyj", r"(?<![\w.])eyJ(?:rIjoi|[A-Za-z0-9+/]{60})[A-Za-z0-9+/]{60,4096}={0,3}"),
+    _rule("token", "ey", r"(?<![\w.])ey[A-Za-z0-9]{17,4096}\.ey[\w-]{17,8192}(?:\.[\w-]{0,8192}){0,3}"),
+    _rule("token", "zxlk", r"(?<![\w+/])ZXlK[A-Za-z0-9+/_-]{60,8192}={0,3}"),
+    _rule("token", "sat.¦pat.", r"(?<![\w.])[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
+    _rule("token", "sm_aat_¦sm_pat_¦sm_sat_", _B + r"sm_[aps]at_[A-Za-z0-9]{16,64}"),
+    _rule("token", "api_org_¦ico-¦s-s4t2¦_mmk¦pnu_¦tk-us-", _B + r"(?:api_org_[A-Za-z]{34}|ico-[A-Za-z0-9]{32}|s-s4t2(?:ud|af)-[a-f0-9]{64}|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk|pnu_[A-Za-z0-9]{36}|tk-us-[\w-]{48})"),
+    _rule("key", "api-", _B + r"API-[A-Z0-9]{26}" + _E),
+    _rule("token", "sha256~", r"sha256~[\w-]{43}"),
+    _rule("token", "v1.0-", _B + r"v1\.0-[a-f0-9]{24}-[a-f0-9]{146}"),
+    _rule("token", "scauth_¦authress_¦.acc_¦.acc-", r"(?<![\w.])(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[\w+/=-]{30,120}"),
+    _rule("token", "s.", r"(?<![\w.])s\.(?=[A-Za-z0-9]{0,23}\d)(?=[A-Za-z0-9]{0,23}[A-Z])[A-Za-z0-9]{24}" + _E),
     _rule("key", "key-", _B + r"key-[0-9a-f]{32}" + _E),
     _rule("token", ":aa", r"(?<!\w)\d{8,10}:AA[\w-]{32,36}(?!\w)"),
     _rule("token", "mt¦mz¦nd¦nz¦od¦ot", _B + r"[MNO][A-Za-z0-9_-]{23,27}\.[\w-]{6}\.[\w-]{27,40}" + _E),
-    _rule("key", "sk", _B + r"SK[0-9a-f]{32}" + _E),
+    _rule("key", "sk", _B + r"SK[0-9a-fA-F]{32}" + _E),
 )  # fmt: skip
+
+UNKNOWN = _rule(
+    "token",
+    "",
+    r"(?<![\w.@/+-])(?=[a-z])(?!sha\d|md5|blake)[A-Za-z0-9]{2,12}(?:[_-][A-Za-z0-9]{1,10}){0,3}[_-]"
+    r"(?=(?:[A-Za-z]{0,40}\d){4})(?=(?:[a-z0-9]{0,40}[A-Z]){3})(?=(?:[A-Z0-9]{0,40}[a-z]){3})[A-Za-z0-9]{30,300}(?![\w/+=])",
+)
+"""`vendor_` or `app-live-` before thirty characters of a random alphabet: the shape that most providers have agreed on.
+
+Ids of the same make (`evt_1Mqq...`, a type and 22 to 26 characters) are shorter, hashes have no upper case.
+"""
 
 _BLOCKS = (
     _rule("hash", "$2", r"\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{20,53}"),
@@ -121,15 +165,74 @@ _BLOCKS = (
 )  # fmt: skip
 
 
-def _by_clue(rules: tuple[Rule, ...]) -> dict[str, tuple[Rule, ...]]:
-    """Rules by the literal that calls for them."""
-    clues = dict.fromkeys(clue for rule in rules for clue in rule.clues)
-    return {clue: tuple(rule for rule in rules if clue in rule.clues) for clue in clues}
+RULES = (*_WEB, *_SPOKEN, *_BLOCKS, *_PROVIDERS, UNKNOWN)
+"""All rules; a rule is named by its place."""
+UNKNOWN_PLACE = len(RULES) - 1
+AT = tuple(place for place, rule in enumerate(RULES) if "://" in rule.clues or any("@" in clue for clue in rule.clues))
+"""Rules that need an @."""
+_TAILS = frozenset(
+    [
+        "-u",
+        "auth",
+        "basic",
+        "pass",
+        "login",
+        "state",
+        "token",
+        "code",
+        "key",
+        "sig",
+        "ticket",
+        "session",
+        "sid",
+        "hash",
+        "jwt",
+        "secret",
+        "otp",
+        "invite",
+    ]
+)
+"""Clues that are words of their own: they count at the end of a word, behind no letter."""
 
 
-_ANYWHERE = _by_clue((*_WEB, *_SPOKEN, *_BLOCKS))
-_IN_LONG_WORDS = _by_clue(_PROVIDERS)
-_LONG_WORD = expression(r"[a-z0-9_.+/=:~@-]{15,}")
+_COMMON = frozenset(
+    [
+        "mt",
+        "mz",
+        "nd",
+        "nz",
+        "od",
+        "ot",
+        "ey",
+        "eyj",
+        "eaa",
+        "eaaa",
+        "pat",
+        "pat.",
+        "sat.",
+        "sk",
+        "s.",
+        "sk-",
+        "key-",
+        "sg.",
+        "api-",
+        "dapi",
+    ]
+)
+"""Clues in many words. What their rules find holds no digit of its own and lies within one word: the rule is asked."""
+
+
+def starts_from(place: int, clue: str, word: str, lower: str) -> bool:
+    """Whether a rule may start from a word that holds its clue; digits in the word are all 0."""
+    rule = RULES[place]
+    if clue in _COMMON:
+        return rule.pattern.search(word) is not None
+    if clue not in _TAILS:
+        return True
+    before = lower[-len(clue) - 1 : -len(clue)]
+    return lower.endswith(clue) and (clue == "token" or not before.isalnum())
+
+
 _BEGIN = expression(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _END = expression(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _BODY = expression(
@@ -139,18 +242,15 @@ _BODY = expression(
 _PEM_LONGEST = 32_768
 
 
-def find(view: View) -> Iterator[Hit]:
-    """All hits of all rules, rule by rule."""
-    text, lower = view.text, view.lower
-    called = [_ANYWHERE[clue] for clue in _ANYWHERE if clue in lower]
-    if long_words := " ".join(_LONG_WORD.findall(lower)):
-        called += [_IN_LONG_WORDS[clue] for clue in _IN_LONG_WORDS if clue in long_words]
-    for rule in dict.fromkeys(rule for rules in called for rule in rules):
+def find(view: View, places: Iterable[int], *, block: bool) -> Iterator[Hit]:
+    """All hits of these rules, rule by rule, and key blocks."""
+    text = view.text
+    for rule in (RULES[place] for place in places):
         group: str | int = "s" if "s" in rule.pattern.groupindex else 0
         for match in rule.pattern.finditer(text):
             if not rule.random or _looks_random(match[group]):
                 yield Hit(match.start(group), match.end(group), rule.kind)
-    if "private key" in lower:
+    if block:
         yield from _pem(text)
 
 

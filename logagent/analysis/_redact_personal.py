@@ -11,7 +11,7 @@ from logagent.expressions import expression
 # -- e-mail --------------------------------------------------------------------------------------------------------
 
 _EMAIL = expression(
-    r"(?P<local>[A-Za-z0-9\u00c0-\u024f._%+'-]{1,64})@(?P<domain>(?:[A-Za-z0-9-]{1,63}\.){1,8}(?P<tld>[A-Za-z]{2,24}))(?![\w-])"
+    r"(?P<local>[A-Za-z0-9\u00c0-\u024f._%+'-]{1,64})@(?P<domain>(?:[A-Za-z0-9\u00c0-\u024f-]{1,63}\.){1,8}(?P<tld>[A-Za-z]{2,24}|xn--[a-z0-9-]{2,40}))(?![\w-])"
 )
 _GENERIC = frozenset(
     "com org net edu gov mil int info biz name pro dev app aero jobs museum coop mobi travel tel asia cat post "
@@ -57,7 +57,7 @@ def _is_mail(match: re.Match[str], text: str) -> bool:
     local, tld = match["local"], match["tld"].lower()
     if not local.strip("._%+'-") or (local in _NO_PERSON and text[match.end() : match.end() + 1] in {":", "/"}):
         return False
-    return tld in _GENERIC or tld in _COUNTRIES
+    return tld in _GENERIC or tld in _COUNTRIES or tld.startswith("xn--")
 
 
 # -- numbers -------------------------------------------------------------------------------------------------------
@@ -107,9 +107,14 @@ def _cards(text: str, candidate: re.Match[str]) -> Iterator[Hit]:
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
-    if before and (before.isalnum() or before in ".-_+/"):
+    if before and (_is_word(before) or before in ".-_+/"):
         return False
-    return not (after and (after.isalnum() or after in "-_" or (after == "." and text[end + 1 : end + 2].isdigit())))
+    return not (after and (_is_word(after) or after in "-_" or (after == "." and text[end + 1 : end + 2].isdigit())))
+
+
+def _is_word(char: str) -> bool:
+    """Part of the same word: scripts without blanks put a number next to a letter."""
+    return char.isascii() and char.isalnum()
 
 
 def _is_card(text: str, match: re.Match[str], digits: str) -> bool:
@@ -148,7 +153,9 @@ _IBAN_LENGTHS = {
 }
 
 
-def _ibans(text: str) -> Iterator[Hit]:
+def _ibans(text: str, lower: str) -> Iterator[Hit]:
+    if "iban" in lower:
+        text = text.upper() if len(text.upper()) == len(text) else text
     for match in _IBAN.finditer(text):
         length = _IBAN_LENGTHS.get(match[0][:2])
         if length is None or (match.start() and text[match.start() - 1].isalnum()):
@@ -173,22 +180,45 @@ def _mod97(iban: str) -> bool:
 _PLUS = expression(r"\+[1-9]\d{0,3}(?:[ ().-]{0,2}\d{1,5}){2,6}")
 _NATIONAL = expression(r"\(?\d{2,5}\)?(?:[ ./-]?\d{2,8}){1,4}")
 _PHONE_WORDS = expression(
-    r"(?i:phone|\btel\b|telephone|mobile|\bmob\b|msisdn|\bcell|\bfax\b|\bsms\b|whatsapp|caller|callee|手机|电话|联系方式)"
+    r"(?i:phone|\bcontact\b|\btel\b|telephone|mobile|\bmob\b|msisdn|\bcell|\bfax\b|\bsms\b|whatsapp|caller|callee|手机|电话|联系方式)"
 )
-_PHONE_CLUES = ("phone", "tel", "mob", "msisdn", "cell", "fax", "sms", "whatsapp", "calle", "手机", "电话", "联系")
+_PHONE_CLUES = (
+    "phone",
+    "contact",
+    "tel",
+    "mob",
+    "msisdn",
+    "cell",
+    "fax",
+    "sms",
+    "whatsapp",
+    "calle",
+    "手机",
+    "电话",
+    "联系",
+)
+CLUES = (*_PHONE_CLUES, "ssn", "social", "iban")
+"""Words that announce personal data; what needs none is told by its digits and signs."""
 _CLUE_GAP = 30
 _E164 = range(10, 16)
-_NATIONAL_SIZES = range(9, 13)
+_NATIONAL_SIZES = range(9, 15)
 
 
-def _phones(text: str, lower: str) -> Iterator[Hit]:
+def announces(lower: str) -> bool:
+    """Whether a word announces personal data."""
+    return "ssn" in lower or "social" in lower or "iban" in lower or _PHONE_WORDS.search(lower) is not None
+
+
+def _phones(text: str) -> Iterator[Hit]:
     if "+" in text:
         for match in _PLUS.finditer(text):
             if _is_international(text, match):
                 yield Hit(match.start(), match.end(), "phone")
-    if any(word in lower for word in _PHONE_CLUES):
-        for clue in _PHONE_WORDS.finditer(text):
-            yield from _local_numbers(text, clue.end())
+
+
+def _announced(text: str) -> Iterator[Hit]:
+    for clue in _PHONE_WORDS.finditer(text):
+        yield from _local_numbers(text, clue.end())
 
 
 def _is_international(text: str, match: re.Match[str]) -> bool:
@@ -215,7 +245,7 @@ _RESIDENT = expression(
     r"(?<![\w.-])[1-8]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx](?![\w-])"
 )
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
-_SSN = expression(r"(?<![\d-])(?!000|666|9)\d{3}[- ](?!00)\d\d[- ](?!0000)\d{4}(?![\d-])")
+_SSN = expression(r"(?<![\d-])(?!000|666|9)\d{3}([- ]?)(?!00)\d\d\1(?!0000)\d{4}(?![\d-])")
 _SSN_WORDS = expression(r"(?i:\bssn\b|social.?security|ssn)")
 
 
@@ -251,12 +281,14 @@ def addresses(text: str) -> Iterator[Hit]:
             yield Hit(match.start(), match.end(), "ip")
 
 
-def find(view: View) -> Iterator[Hit]:
-    """All personal data of the view, kind by kind."""
+def find(view: View, *, announced: bool) -> Iterator[Hit]:
+    """All personal data of the view, kind by kind; `announced`: a word of it announces some."""
     text = view.text
     if "@" in text:
         yield from _emails(text)
     yield from _numbers(text)
-    yield from _ibans(text)
-    yield from _phones(text, view.lower)
-    yield from _national(text, view.lower)
+    yield from _ibans(text, view.lower)
+    yield from _phones(text)
+    if announced:
+        yield from _announced(text)
+        yield from _national(text, view.lower)

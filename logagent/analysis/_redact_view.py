@@ -11,11 +11,11 @@ from typing import NamedTuple
 from logagent.expressions import expression
 
 _ENCODED = expression(
-    r"%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\[\"'\\/bfnrt]"
+    r"%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\[\"'\\/bfnrt]|&(?:quot|apos|amp|lt|gt|#[0-9]{2,3}|#x[0-9A-Fa-f]{2});"
     "|[\u00ad\u200b-\u200f\u2060-\u2064\u202a-\u202e\ufeff]|[\uff01-\uff5e]"
 )
 _JSON = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-_ZERO_WIDTH_FROM = "\u00ad"
+_ENTITIES = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
 _FULL_WIDTH = 0xFEE0
 _ASCII = 0x80
 
@@ -59,10 +59,15 @@ class View:
 def views(text: str) -> Iterator[View]:
     """The raw view, then the decoded one where it differs."""
     yield View(text, text.lower())
-    if "%" in text or "\\" in text or not text.isascii():
+    if not is_plain(text):
         decoded = _decoded(text)
         if decoded is not None:
             yield decoded
+
+
+def is_plain(text: str) -> bool:
+    """Whether there is nothing to decode for certain."""
+    return text.isascii() and "%" not in text and "\\" not in text and not ("&" in text and ";" in text)
 
 
 def _decoded(text: str) -> View | None:
@@ -102,8 +107,15 @@ def _decode(escape: str) -> str | None:
     if escape[0] == "%" or escape[:2] == "\\u":
         code = int(escape.lstrip("%\\u"), base=16)
         return chr(code) if code < _ASCII else None
+    if escape[0] == "&":
+        return _ENTITIES.get(escape[1:-1]) or _by_number(escape[2:-1])
     if escape[0] == "\\":
         return _JSON.get(escape[1], escape[1])
     if len(escape) == 1 and "\uff01" <= escape <= "\uff5e":
         return chr(ord(escape) - _FULL_WIDTH)
     return ""
+
+
+def _by_number(code: str) -> str | None:
+    number = int(code[1:], base=16) if code[0] == "x" else int(code)
+    return chr(number) if number < _ASCII else None

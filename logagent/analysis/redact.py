@@ -7,11 +7,12 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NewType
 
 from logagent.analysis import _redact_keys, _redact_patterns, _redact_personal
-from logagent.analysis._redact_view import Hit, View, views
+from logagent.analysis._redact_screen import NOTHING, SCREEN
+from logagent.analysis._redact_view import Hit, View, is_plain, views
 from logagent.expressions import expression
 
 ModelText = NewType("ModelText", str)
@@ -19,6 +20,8 @@ ModelText = NewType("ModelText", str)
 
 FAILED = ModelText("[redaction failed]")
 _PASSES = 4
+_REMEMBERED, _MOST_REMEMBERED = 2_000, 20_000
+"""Characters of a text, and texts."""
 _ANY_MASK = expression(r"<[a-z_]{2,16}:[a-z0-9]{4,16}:[0-9]{1,9}>")
 _NUMBER = expression(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _FOLDED = frozenset({"email"})
@@ -35,10 +38,13 @@ class Redactor:
     Not thread-safe: only the loop's own thread redacts.
     """
 
-    def __init__(self, nonce: str, *, addresses: bool = False) -> None:
+    def __init__(self, nonce: str, *, addresses: bool = False, custom: Sequence[str] = ()) -> None:
         self._addresses = addresses
+        self._custom = tuple(map(re.compile, custom))
         self._masks: dict[str, str] = {}
         self._originals: dict[str, str] = {}
+        self._clean: set[str] = set()
+        """Texts that hold no secret, or none any more: most texts of a run come again."""
         self._kinds: Counter[str] = Counter()
         self._mask_shape = re.compile(rf"<[a-z_]{{2,16}}:{re.escape(nonce)}:\d{{1,9}}>")
         self._nonce = nonce
@@ -50,6 +56,8 @@ class Redactor:
 
     def __call__(self, text: str) -> ModelText:
         """Mask every secret in `text`; masking twice changes nothing. A failure masks the whole text."""
+        if text in self._clean:
+            return ModelText(text)
         try:
             for _ in range(_PASSES):
                 masked = self._once(text)
@@ -58,6 +66,10 @@ class Redactor:
                 text = masked
         except (ValueError, LookupError, TypeError, RecursionError):
             return FAILED
+        if len(text) <= _REMEMBERED:
+            if len(self._clean) >= _MOST_REMEMBERED:
+                self._clean.clear()
+            self._clean.add(text)
         return ModelText(text)
 
     def unmask_query(self, text: str) -> str:
@@ -67,7 +79,7 @@ class Redactor:
         return self._mask_shape.sub(lambda match: self._originals.get(match[0], match[0]), text)
 
     def _once(self, text: str) -> str:
-        spans = secrets(text, addresses=self._addresses)
+        spans = secrets(text, addresses=self._addresses, custom=self._custom)
         if not spans:
             return text
         quoted = text[:1] in {"{", "["}
@@ -110,9 +122,14 @@ class Redactor:
         return mask
 
 
-def secrets(text: str, *, addresses: bool = False) -> list[Hit]:
+def secrets(text: str, *, addresses: bool = False, custom: Sequence[re.Pattern[str]] = ()) -> list[Hit]:
     """Where secrets stand in `text`: merged, in order, without those that touch a mask. Safe in any thread."""
+    if not addresses and not custom and is_plain(text) and SCREEN.called(text) is NOTHING:
+        return []
     hits = sorted({view.raw_span(hit) for view in views(text) for hit in _hits(view, addresses=addresses)})
+    if custom:
+        own = (match.span() for rule in custom for match in rule.finditer(text))
+        hits = sorted({*hits, *(Hit(start, end, "custom") for start, end in own)})
     if not hits:
         return []
     taken = [match.span() for match in _ANY_MASK.finditer(text)]
@@ -129,10 +146,13 @@ def secrets(text: str, *, addresses: bool = False) -> list[Hit]:
 
 
 def _hits(view: View, *, addresses: bool) -> Iterator[Hit]:
-    if any(clue in view.lower for clue in _redact_keys.CLUES):
+    called = SCREEN.called(view.text)
+    if called.keys:
         yield from _redact_keys.find(view)
-    yield from _redact_patterns.find(view)
-    yield from _redact_personal.find(view)
+    if called.rules or called.block:
+        yield from _redact_patterns.find(view, called.rules, block=called.block)
+    if called.personal:
+        yield from _redact_personal.find(view, announced=called.announced)
     if addresses:
         yield from _redact_personal.addresses(view.text)
 

@@ -112,6 +112,8 @@ _PHRASES = (
     r"\b(?:encrypt|express|write|provide|translate|encode|enhance|modify|respond|rewrite|give)\b.{0,20}\byour "
     + _ANSWER,
     r"^in your " + _ANSWER + r"\b|\bdo not mention\b.{0,80}\b" + _ANSWER + r"|\b(?:reply|answer|respond) with only\b",
+    r"\bjust (?:print|say|output|reply|answer|respond|write)\b|\b(?:print|say|output|reply|answer|respond|return|write)\b"
+    r".{0,80}\bnothing else\b|\b(?:include|copy|repeat|quote|paste|insert)\b.{0,60}\b(?:verbatim|word for word)\b",
     r"\banswer only '|\b(?:just|only) (?:print|say|output|reply) \"|\b(?:summaries|reports?|answers?) must (?:start|end)",
     r"\b(?:report|mark) (?:status|every|all|that there|the incident as)\b.{0,30}"
     r"\b(?:green|healthy|resolved|no incident|closed)\b",
@@ -123,6 +125,7 @@ _PHRASES = (
     # other languages
     r"\bignorier\w* (?:alle|die|bitte)\b.{0,30}\banweisung|\bignor\w+ (?:las|todas|tutte|toutes|les)\b.{0,40}\binstru[ck]",
     r"\bconsigne pour l'assistant|\ban den assistenten:|\bpara el asistente:",
+    r"игнориру\w*.{0,40}инструкци|(?:指示|命令|ルール).{0,10}無視|(?:지시|명령|규칙).{0,12}무시",
     r"忽略.{0,12}(?:指令|指示|说明|规则)|你现在是.{0,20}(?:助手|模型)|(?:请|必须)在.{0,8}(?:回答|报告|总结)中",
 )
 _ADDRESSES = "(?i:" + "|".join(f"(?:{phrase})" for phrase in _PHRASES) + ")"
@@ -130,7 +133,7 @@ _CLUES = (
     "ignor", "disregard", "forget", "override", "assistant", "analyst", "responder", " ai", "ai ", "llm", "gpt", "claude",
     "model", "system", "instruction", "you are now", '"role"', '"tool"', "call ", "use ", "run ", "invoke", "<|", "<<sys",
     "[/inst", "</", "answer", "response", "reply", "summar", "report", "output", "incident", "excluded", "prompt",
-    "conversation", "](", "decode", "<tool", "<system", "忽略", "你现在", "中", "investigation", "analysis",
+    "conversation", "](", "decode", "<tool", "<system", "忽略", "你现在", "игнор", "無視", "무시", "just ", "nothing else", "verbatim", "word for word", "中", "investigation", "analysis",
 )  # fmt: skip
 _LONGEST = 4_000
 

@@ -30,6 +30,7 @@ class Console:
         colour: whether stdout gets colours.
         colour_errors: whether stderr gets colours.
         unicode: whether stdout can show the glyphs of charts.
+        accessible: whether reports are for a screen reader: no drawings, sentences in place of tables.
         width: columns.
         json: whether errors are one JSON line.
         progress: `tty`, `plain`, `json` or `none`.
@@ -41,6 +42,7 @@ class Console:
     colour: bool = False
     colour_errors: bool = False
     unicode: bool = False
+    accessible: bool = False
     width: int = 80
     quiet: bool = False
     verbose: int = 0

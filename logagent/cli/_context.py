@@ -48,13 +48,16 @@ def make_context(options: GlobalOptions, limits: RunLimits | None = None) -> Con
         raise _refused(f"--json and --format {options.output_format} exclude each other")
     settings = load(_settings_options(options, limits), environ)
     console = make_console(options, environ, settings.ui.lang, settings.ui.tz)
-    if settings.ui.accessible and console.progress == "tty":
-        console.progress, console.unicode = "plain", False
+    if settings.ui.accessible:
+        console.accessible, console.unicode = True, False
+        console.progress = "plain" if console.progress == "tty" else console.progress
     if options.color is None and settings.ui.color != "auto" and not environ.get("NO_COLOR"):
         console.colour = console.colour_errors = settings.ui.color == "always"
     CURRENT.console = console
     if settings.es.insecure and settings.es.url:
         console.say(console.texts.say("cli.insecure"))
+    if settings.es.allow_http and settings.es.has_credentials and (settings.es.url or "").startswith("http:"):
+        console.say(console.texts.say("cli.allow_http"))
     return Context(settings, console, options, environ)
 
 

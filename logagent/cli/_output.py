@@ -90,8 +90,8 @@ def write_file(name: str, text: str) -> None:
         raise UsageError(reason, code="LA702", values={"reason": reason}) from error
 
 
-def emit_diagnosis(diagnosis: "Diagnosis", plan: list[tuple[str, str]], console: Console) -> None:
-    """Render a diagnosis into every output of the plan."""
+def emit_diagnosis(diagnosis: "Diagnosis", plan: list[tuple[str, str]], console: Console, *, budget: int = 0) -> None:
+    """Render a diagnosis into every output of the plan; Markdown in at most `budget` characters, 0 is no limit."""
     from logagent.report import render  # noqa: PLC0415
 
     for name, chosen in plan:
@@ -105,6 +105,8 @@ def emit_diagnosis(diagnosis: "Diagnosis", plan: list[tuple[str, str]], console:
             unicode=console.unicode or not to_terminal,
             colour=console.colour and to_terminal,
             verbose=console.verbose,
+            accessible=console.accessible,
+            budget=budget,
         )
         if to_terminal:
             console.out(text)

@@ -11,6 +11,7 @@ from logagent.cli._cases import open_cases
 from logagent.cli._context import Context, make_context
 from logagent.cli._options import GlobalOptions, takes
 from logagent.cli._output import emit_diagnosis, emit_text, page, plan_output
+from logagent.errors import UsageError
 
 if TYPE_CHECKING:
     from logagent.diagnosis import Diagnosis
@@ -26,6 +27,10 @@ class Views:
     full: Annotated[bool, typer.Option("--full", help="Everything, with all queries.")]
     steps: Annotated[bool, typer.Option("--steps", help="What the model did, step by step.")]
     llm_log: Annotated[bool, typer.Option("--llm-log", help="The whole transcript, one record a line.")]
+    brief: Annotated[
+        int,
+        typer.Option("--brief", help="Markdown of at most N characters, for a chat or a ticket.", metavar="N", min=0),
+    ]
     replay: Annotated[bool, typer.Option("--replay", help="The run again, from its transcript alone.")]
 
 
@@ -48,6 +53,8 @@ def show(
     if views.steps or views.llm_log:
         return _transcript(context, case, whole=views.llm_log)
     plan = plan_output(options, formats())
+    if views.brief:
+        plan = _brief_plan(plan)
     diagnosis = open_cases(context.settings).load(case)
     if views.replay:
         diagnosis = _replayed(context, diagnosis)
@@ -64,11 +71,26 @@ def show(
             unicode=console.unicode,
             colour=console.colour,
             verbose=console.verbose,
+            accessible=console.accessible,
         )
         page(text, console, context.environ)
     else:
-        emit_diagnosis(diagnosis, plan, console)
+        emit_diagnosis(diagnosis, plan, console, budget=views.brief or 0)
     return 0
+
+
+def _brief_plan(plan: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Text is Markdown where a budget is given; any other format has none.
+
+    Raises:
+        UsageError: LA702, a format that cannot be cut.
+    """
+    asked = [(name, "md" if chosen == "text" else chosen) for name, chosen in plan]
+    other = next((chosen for _, chosen in asked if chosen not in {"md", "markdown"}), "")
+    if other:
+        reason = f"--brief is for Markdown, not for {other}"
+        raise UsageError(reason, code="LA702", values={"reason": reason})
+    return asked
 
 
 def _transcript(context: Context, case: str, *, whole: bool) -> int:

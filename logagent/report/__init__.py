@@ -8,8 +8,10 @@ from typing import TypedDict, Unpack
 from logagent import plugins
 from logagent.diagnosis import Diagnosis
 from logagent.errors import UsageError
-from logagent.report import _items
 from logagent.report._style import Style
+
+_SPELLED = {"terminal": "text", "markdown": "md"}
+"""Module to the name of its format, where that is another: no module is imported to know what there is."""
 
 
 class StyleChoices(TypedDict, total=False):
@@ -21,11 +23,13 @@ class StyleChoices(TypedDict, total=False):
     unicode: bool
     colour: bool
     verbose: int
+    accessible: bool
+    budget: int
 
 
 def formats() -> tuple[str, ...]:
     """Names of the formats, as the command line spells them, sorted."""
-    return tuple(sorted(_modules()))
+    return tuple(sorted(_SPELLED.get(name, name) for name in plugins.names(sys.modules[__name__])))
 
 
 def render(diagnosis: Diagnosis, output: str = "text", **choices: Unpack[StyleChoices]) -> str:
@@ -36,10 +40,11 @@ def render(diagnosis: Diagnosis, output: str = "text", **choices: Unpack[StyleCh
     Raises:
         UsageError: there is no such format.
     """
-    known = _modules()
-    if output not in known and output not in known.values():
-        raise UsageError(f"No format {output!r}.", hint=f"There are: {', '.join(sorted(known))}.")
-    module = importlib.import_module(f"{__name__}.{known.get(output, output)}")
+    spelled = {short: name for name, short in _SPELLED.items()}
+    name = spelled.get(output, output)
+    if name not in plugins.names(sys.modules[__name__]):
+        raise UsageError(f"No format {output!r}.", hint=f"There are: {', '.join(formats())}.")
+    module = importlib.import_module(f"{__name__}.{name}")
     text: str = module.render(diagnosis, _style(diagnosis, choices))
     return text
 
@@ -50,6 +55,8 @@ def render_item(diagnosis: Diagnosis, item: str, **choices: Unpack[StyleChoices]
     Raises:
         UsageError: the diagnosis has no such item; the hint names those that it has.
     """
+    from logagent.report import _items  # noqa: PLC0415 - most runs print a report
+
     return _items.render(diagnosis, item, _style(diagnosis, choices))
 
 
@@ -65,11 +72,3 @@ def _spans_days(diagnosis: Diagnosis, style: Style) -> bool:
     onset = diagnosis.onset
     stamps = [diagnosis.window.from_, diagnosis.window.to, *([onset.started_at] if onset else [])]
     return len({style.local(stamp).date() for stamp in stamps}) > 1
-
-
-def _modules() -> dict[str, str]:
-    """Format name to module name. A format module may go by other `NAMES` than its own."""
-    found: dict[str, str] = {}
-    for name, module in plugins.modules(sys.modules[__name__]):
-        found.update(dict.fromkeys(getattr(module, "NAMES", (name,)), name))
-    return found

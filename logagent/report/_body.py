@@ -1,7 +1,10 @@
 """The middle of the terminal report: timeline, patterns, blast radius, hypotheses, checks."""
 
-from logagent.diagnosis import BlastRadius, Diagnosis, Hypothesis, Pattern, SeriesOut
-from logagent.report import _facts
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from logagent.diagnosis import BlastRadius, Diagnosis, Hypothesis, Pattern, Point, TimelineEvent
+from logagent.report import _facts, _timeline
 from logagent.report._charts import sparkline
 from logagent.report._head import Lines, labelled
 from logagent.report._limits import Limits
@@ -22,20 +25,45 @@ from logagent.report._text import (
 
 _TONES: dict[str, Tone] = {"new": "warn", "spiking": "warn", "vanished": "warn"}
 _TABLE_SERVICE = 20
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Names of the marks; there are never more."""
 
 
 def timeline(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
-    """The main series as a sparkline with its band and peak, and the marks."""
-    line = diagnosis.timeline
-    series = line.series[0] if line is not None and line.series else None
-    if line is None or series is None or not any(point.count for point in series.points):
-        return _marks(diagnosis, style, limits)
-    title = _facts.timeline_title(line, series.name, style)
-    lines = with_ids_free(title, _band(series, style), style.columns)
-    label = style.say("timeline.span", start=style.minute(series.points[0].at), end=style.minute(series.points[-1].at))
-    counts = [point.count for point in series.points]
-    chart = sparkline(counts, style.columns - cells(label) - 2, unicode=style.unicode)
-    return [*lines, f"{label}  {chart}", *_marks(diagnosis, style, limits)]
+    """The main series as a sparkline with its band and peak, below it the baseline and the letters of the marks."""
+    marks, line = _shown_marks(diagnosis, limits), _timeline.main(diagnosis)
+    if line is None:
+        return _marks(diagnosis, marks, style)
+    series = line.series[0]
+    lines = with_ids_free(_timeline.title(line, series.name, style), _timeline.band(series, style), style.columns)
+    if not style.accessible:
+        points = _timeline.full(series.points)
+        label, counts = _timeline.span(points, style), [point.count for point in points]
+        room = style.columns - cells(label) - 2
+        lines.append(f"{label}  {sparkline(counts, room, unicode=style.unicode)}")
+        track = _track(diagnosis, points, marks, min(room, len(points)), style)
+        lines += [" " * (cells(label) + 2) + track] if track else []
+    return [*lines, *_marks(diagnosis, marks, style)]
+
+
+def _track(
+    diagnosis: Diagnosis, points: Sequence[Point], marks: Sequence[TimelineEvent], width: int, style: Style
+) -> str:
+    """Which part of the sparkline is the baseline, and the letters of the marks, below the buckets they lie in."""
+    starts = [point.at for point in points]
+
+    def place(at: str) -> int:
+        return max(0, bisect_right(starts, at) - 1) * width // len(points)
+
+    before, letters = place(diagnosis.window.from_), dict[int, str]()
+    for letter, one in zip(LETTERS, marks, strict=False):
+        free = (at for at in range(place(one.at), width) if at not in letters)
+        letters[next(free, width - 1)] = letter
+    row = [letters.get(at, "-" if at < before else " ") for at in range(width)]
+    word = style.say("timeline.baseline")
+    if before >= cells(word) + 2 and min(letters, default=before) >= before:
+        row[:before] = ["|", word.center(before - 2 - (cells(word) - len(word)), "-"), "|"]
+    return "".join(row).rstrip()
 
 
 def with_ids_free(left: str, tail: str, width: int) -> Lines:
@@ -46,33 +74,21 @@ def with_ids_free(left: str, tail: str, width: int) -> Lines:
     )
 
 
-def _band(series: SeriesOut, style: Style) -> str:
-    """`band 0-18, peak 212 at 14:11`."""
-    parts = []
-    highs = [point.expected_high for point in series.points if point.expected_high is not None]
-    lows = [point.expected_low for point in series.points if point.expected_low is not None]
-    if highs:
-        parts.append(
-            style.say("timeline.band", low=number(round(min(lows, default=0))), high=number(round(max(highs))))
-        )
-    peak = max(series.points, key=lambda point: point.count)
-    parts.append(style.say("timeline.peak", count=number(peak.count), at=style.minute(peak.at)))
-    return style.comma(*parts)
+def _shown_marks(diagnosis: Diagnosis, limits: Limits) -> list[TimelineEvent]:
+    """The marks there is room for, in order of time; begin and end come before the others."""
+    ranked = sorted(_timeline.marks(diagnosis), key=lambda one: one.kind not in {"onset", "recovery"})
+    return sorted(ranked[: limits.marks], key=lambda one: one.at)
 
 
-def _marks(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
-    found = _facts.marks(diagnosis)
-    kept = sorted(
-        sorted(found, key=lambda one: one.kind not in {"onset", "recovery"})[: limits.marks], key=lambda one: one.at
-    )
+def _marks(diagnosis: Diagnosis, kept: Sequence[TimelineEvent], style: Style) -> Lines:
     width = max((cells(style.say(f"mark.{one.kind}")) for one in kept), default=0)
     lines = []
-    for one in kept:
+    for letter, one in zip(LETTERS, kept, strict=False):
         word = style.say(f"mark.{one.kind}")
-        row = f"  {style.clock(one.at)}  {pad(word, width)}  {_facts.mark_label(one)}".rstrip()
+        row = f"{letter} {style.clock(one.at)}  {pad(word, width)}  {_timeline.mark_label(one)}".rstrip()
         lines.append(fit(row, style.columns, style.ellipsis))
-    if len(found) > len(kept):
-        lines.append("  " + style.say("more.marks", n=len(found) - len(kept)))
+    if (more := len(_timeline.marks(diagnosis)) - len(lines)) > 0:
+        lines.append("  " + style.say("more.marks", n=more))
     return lines
 
 
@@ -99,15 +115,6 @@ def _service(pattern: Pattern) -> str:
     return f"{names[0]} +{len(names) - 1}" if len(names) > 1 else "".join(names)
 
 
-def _first(pattern: Pattern, style: Style) -> str:
-    """When it was first seen; `chronic` where the baseline has it too."""
-    if pattern.change == "new" and pattern.first_seen:
-        return style.clock(pattern.first_seen)
-    if pattern.baseline_count or pattern.first_seen_is_lower_bound:
-        return style.say("pattern.chronic")
-    return style.clock(pattern.first_seen) if pattern.first_seen else "-"
-
-
 def _table(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
     labels = [style.say(f"label.{key}") for key in ("patterns", "now", "usual", "first", "service", "text")]
     words = {one.change: style.say(f"change.{one.change}") for one in shown}
@@ -115,7 +122,7 @@ def _table(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
     nows = max(cells(number(one.count)) for one in shown)
     lead = max(cells(labels[0]), changes + 2 + nows, cells(labels[0]) + 2 + cells(labels[1])) + 2
     usual = max(cells(labels[2]), *(cells(_facts.usual(one, style)) for one in shown)) + 2
-    first = max(8, cells(labels[3]), *(cells(_first(one, style)) for one in shown)) + 2
+    first = max(8, cells(labels[3]), *(cells(_facts.first(one, style)) for one in shown)) + 2
     service = max(cells(labels[4]), *(cells(_service(one)) for one in shown)) + 2
     left = lead - 2 + usual + 2 + first + service
     room = style.columns - left
@@ -127,7 +134,7 @@ def _table(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
     for one in shown:
         word = words[one.change]
         numbers = right(number(one.count), lead - 2 - cells(word)) + right(_facts.usual(one, style), usual)
-        start = f"{numbers}  {pad(_first(one, style), first)}{pad(_service(one), service)}"
+        start = f"{numbers}  {pad(_facts.first(one, style), first)}{pad(_service(one), service)}"
         text = cut(wrap(clean(one.template), room), limits.pattern_lines, room, style.ellipsis)
         lines.append(style.paint(word, _TONES.get(one.change, "plain")) + start + text[0])
         lines += [" " * left + line for line in text[1:]]
@@ -139,7 +146,7 @@ def _list(shown: list[Pattern], style: Style, limits: Limits) -> Lines:
     for one in shown:
         word = style.say(f"change.{one.change}")
         figures = style.say(
-            "pattern.line", now=number(one.count), usual=_facts.usual(one, style), since=_first(one, style)
+            "pattern.line", now=number(one.count), usual=_facts.usual(one, style), since=_facts.first(one, style)
         )  # fmt: skip
         rest = wrap(f"{figures}  {_service(one)}", style.columns - 8)
         lines += labelled(word, rest, 8, style, _TONES.get(one.change, "plain"))
@@ -163,7 +170,7 @@ def where(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     indent = 8 if cells(label) <= 6 else cells(label) + 2  # noqa: PLR2004 - the column of the text
     shown = rows[: limits.values]
     names = [f"{_facts.dimension(radius.dimension)} {clean(value.value)}" for radius, value in shown]
-    widest = min(max(cells(name) for name in names), (style.columns - indent) // 2)
+    widest = min(max((cells(name) for name in names), default=0), (style.columns - indent) // 2)
     lines: Lines = []
     for (_, value), name in zip(shown, names, strict=True):
         if value.share_in_anomaly is None:
@@ -176,17 +183,17 @@ def where(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
         lines += [row] if fits else [*wrap(name, style.columns - indent), *wrap(f"  {text}", style.columns - indent)]
     if len(rows) > len(shown):
         lines.append(style.say("more.values", n=len(rows) - len(shown)))
-    lines += _unaffected([radius for radius, _ in shown], style, style.columns - indent)
+    lines += _unaffected([radius for radius, _ in shown], style, style.columns - indent, limits.unaffected)
     return labelled(label, lines, indent, style)
 
 
-def _unaffected(radii: list[BlastRadius], style: Style, room: int) -> Lines:
+def _unaffected(radii: list[BlastRadius], style: Style, room: int, most: int) -> Lines:
     names = list(dict.fromkeys(clean(name) for radius in radii for name in radius.unaffected))
-    if not names:
+    if not names or not most:
         return []
     text = style.say("where.unaffected", names=", ".join(names[:8]))
     more = f" {style.say('more.plain', n=len(names) - 8)}" if len(names) > 8 else ""  # noqa: PLR2004 - eight fit
-    return cut(wrap(text + more, room), 2, room, style.ellipsis)
+    return cut(wrap(text + more, room), most, room, style.ellipsis)
 
 
 # -- hypotheses and checks -------------------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
-"""Text of logs and models inside Markdown: it must not format, link, ping or close what surrounds it."""
+"""Text of logs and models inside Markdown or HTML: it must not format, link, ping or close what surrounds it."""
 
+import html
 import re
 
+from logagent.analysis.sanitise import sanitise
 from logagent.expressions import expression
 from logagent.report._text import clean
 
@@ -9,6 +11,7 @@ _RUNS = expression(r"`+")
 _FORMATTING = expression(r"([\\`*<>\[\]|~])")
 _EMPHASIS = expression(r"(?<![\w])_|_(?![\w])")
 _LEADING = expression(r"^(\s*)([#+\-=]|\d+[.)])(?=\s|$)")
+_TARGET = expression(r"(\]\s{0,4}[(:]\s{0,4}<?)([hHfF])[tT][tT]?([pP][sS]?://)")
 _REACTS = expression(
     r"[\w.\-]+/[\w.\-]+#\d+"  # owner/repo#1
     r"|(?<![\w&])[#!@]\w[\w\-/.]*"  # #123, !45, @name, @org/team
@@ -35,12 +38,32 @@ def _plain(text: str) -> str:
 
 def code(text: str | None) -> str:
     """Log text as inline code, fenced by more backticks than it holds."""
-    inner = clean(text)
+    inner = dead(clean(text))
     if not inner:
         return ""
     ticks = "`" * (max((len(run) for run in _RUNS.findall(inner)), default=0) + 1)
     blank = " " if inner.startswith("`") or inner.endswith("`") else ""
     return f"{ticks}{blank}{inner}{blank}{ticks}"
+
+
+def dead(text: str) -> str:
+    """Text in which no target of a link or an image can be followed, also where a reader does not know code.
+
+    >>> dead("![x](https://a.example/i.png)")
+    '![x](hxxps://a.example/i.png)'
+    """
+    return _TARGET.sub(r"\1\2xx\3", text)
+
+
+def outward(href: str, title: str) -> str:
+    """A link that our configuration made; "" for an address that is not of the web.
+
+    >>> outward("https://kibana.example/app/r?p=(a)", "Discover"), outward("javascript:alert(1)", "x")
+    ('[Discover](<https://kibana.example/app/r?p=(a)>)', '')
+    """
+    address = clean(href)
+    is_web = address.startswith(("https://", "http://")) and not set(address) & set("<> `")
+    return f"[{prose(title)}](<{address}>)" if is_web else ""
 
 
 def cell(text: str) -> str:
@@ -50,7 +73,7 @@ def cell(text: str) -> str:
 
 def fence(lines: list[str], language: str = "") -> list[str]:
     """Lines as a block, fenced by more backticks than any of them holds; each is one safe line."""
-    inner = [clean_line(line) for line in lines]
+    inner = [dead(clean_line(line)) for line in lines]
     longest = max((len(run) for line in inner for run in _RUNS.findall(line)), default=0)
     ticks = "`" * max(3, longest + 1)
     return [f"{ticks}{language}", *inner, ticks]
@@ -60,3 +83,25 @@ def clean_line(text: str) -> str:
     """One safe line; blanks at its begin stay."""
     body = text.lstrip(" ")
     return " " * (len(text) - len(body)) + clean(body)
+
+
+def html_text(text: str) -> str:
+    """Text as character data of HTML, between tags or within a quoted attribute: one safe line without markup."""
+    return html.escape(sanitise(text), quote=True)
+
+
+def html_json(document: str) -> str:
+    r"""A JSON document inside a script element: nothing in it ends the element, begins a comment or cannot be seen.
+
+    >>> html_json('{"a":"</script>"}')
+    '{"a":"\\u003c/script\\u003e"}'
+    """
+    for char in set(document):
+        if char in "<>&" or (not char.isascii() and sanitise(char) != char) or char == "\x7f":
+            document = document.replace(char, "".join(f"\\u{unit:04x}" for unit in _utf16(char)))
+    return document
+
+
+def _utf16(char: str) -> tuple[int, ...]:
+    data = char.encode("utf-16-be")
+    return tuple(int.from_bytes(data[place : place + 2]) for place in range(0, len(data), 2))

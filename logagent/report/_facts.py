@@ -11,9 +11,8 @@ from logagent.diagnosis import (
     NextStep,
     Pattern,
     Span,
-    Timeline,
-    TimelineEvent,
 )
+from logagent.expressions import expression
 from logagent.report._style import Style, Tone
 from logagent.report._text import cited, clean, kilo, number, percent, rounded, seconds
 from logagent.times import delay
@@ -90,22 +89,27 @@ def day(diagnosis: Diagnosis, style: Style) -> str:
 def span(diagnosis: Diagnosis, style: Style) -> str:
     """The window in local time with date and offset: `2026-11-24 14:01 to 14:31 +08:00`."""
     start, end = style.local(diagnosis.window.from_), style.local(diagnosis.window.to)
-    form = "%H:%M" if start.date() == end.date() else "%m-%d %H:%M"
-    text = style.say("timeline.span", start=f"{start:{form}}", end=f"{end:{form}}")
-    return f"{day(diagnosis, style)}{text} {style.offset(diagnosis.window.to)}"
+    offset = style.offset(diagnosis.window.to)
+    if start.date() != end.date():
+        return f"{style.say('timeline.span', start=f'{start:%Y-%m-%d %H:%M}', end=f'{end:%Y-%m-%d %H:%M}')} {offset}"
+    text = style.say("timeline.span", start=f"{start:%H:%M}", end=f"{end:%H:%M}")
+    return f"{day(diagnosis, style)}{text} {offset}"
 
 
 # -- what ------------------------------------------------------------------------------------------------------------
 
 
 def impact(diagnosis: Diagnosis, style: Style) -> list[Cited]:
-    """How bad, with denominators: the failing share first, then who; the prose of the summary where no figure is."""
+    """How bad, with denominators: the failing share first, then who.
+
+    Where nothing fails it is what the leading explanation rests on (a service that fell silent), and the summary.
+    """
     measures = diagnosis.impact or {}
     first = _failing(measures, style)
     if (slow := _slow(measures, style)) is not None:
         return [slow, first] if first is not None and _any_failing(measures) else [slow]
     if first is None or not _any_failing(measures):
-        return [cited(clean(diagnosis.summary.what_is_happening))]
+        return _seen(diagnosis)
     parts, ids = [], []
     for key in ("users", "services", "hosts"):
         measure = measures.get(key)
@@ -116,6 +120,22 @@ def impact(diagnosis: Diagnosis, style: Style) -> list[Cited]:
         parts.append(only)
     second = [(style.semicolon(*parts), list(dict.fromkeys(ids)))] if parts else []
     return [first, *second]
+
+
+def _seen(diagnosis: Diagnosis) -> list[Cited]:
+    """The first row that the leading explanation rests on, then what the summary says besides."""
+    first = min(diagnosis.hypotheses, key=lambda one: one.rank, default=None)
+    is_anomaly = diagnosis.outcome not in {"no_anomaly", "insufficient_data"}
+    wanted = first.supporting[:1] if first is not None and is_anomaly else []
+    rows = [(clean(one.statement), [one.id]) for one in diagnosis.evidence if one.id in wanted]
+    said = [cited(part) for part in _SENTENCE.findall(clean(diagnosis.summary.what_is_happening))]
+    rest = [(text, ids) for text, ids in said if text and not set(ids) & set(wanted)]
+    merged = (" ".join(text for text, _ in rest), [one for _, ids in rest for one in ids])
+    return [*rows, merged] if merged[0] else rows or [merged]
+
+
+_SENTENCE = expression(r".+?\][.。]|.+$")
+"""A sentence of the summary ends behind the rows that it cites."""
 
 
 def _failing(measures: dict[str, ImpactMeasure], style: Style) -> Cited | None:
@@ -285,19 +305,13 @@ def step_words(step: NextStep, style: Style) -> str:
 # -- the rest --------------------------------------------------------------------------------------------------------
 
 
-def timeline_title(line: Timeline, series: str, style: Style) -> str:
-    """`failing events/min, order-api`; the series is named where it is not simply the unit."""
-    unit, name = unit_words(line.unit, style), unit_words(series, style)
-    if line.interval_seconds == 60:  # noqa: PLR2004 - a minute
-        return style.say("timeline.minute", unit=unit if name == unit else f"{name}, {unit}")
-    length = seconds(line.interval_seconds)
-    return style.say("timeline.head", name=unit if name == unit else f"{name}, {unit}", seconds=length)
-
-
-def unit_words(text: str, style: Style) -> str:
-    """The units that code writes, in the language of the report; anything else as it is."""
-    key = {"failing events": "timeline.failing", "events": "timeline.events"}.get(text)
-    return style.say(key) if key else clean(text)
+def first(pattern: Pattern, style: Style) -> str:
+    """When it was first seen; `chronic` where the baseline has it too."""
+    if pattern.change == "new" and pattern.first_seen:
+        return style.clock(pattern.first_seen)
+    if pattern.baseline_count or pattern.first_seen_is_lower_bound:
+        return style.say("pattern.chronic")
+    return style.clock(pattern.first_seen) if pattern.first_seen else "-"
 
 
 def usual(pattern: Pattern, style: Style) -> str:
@@ -308,23 +322,17 @@ def usual(pattern: Pattern, style: Style) -> str:
     return "<1" if 0 < before < 0.5 else number(round(before))  # noqa: PLR2004 - would be rounded to 0
 
 
-def mark_label(one: TimelineEvent) -> str:
-    """What a mark says beyond its kind."""
-    label = clean(one.label)
-    return "" if label.casefold() == one.kind else label
-
-
-def marks(diagnosis: Diagnosis) -> list[TimelineEvent]:
-    """Marks on the timeline in order of time, each once."""
-    if diagnosis.timeline is None:
-        return []
-    once = {(one.at, one.kind, one.label): one for one in diagnosis.timeline.events}
-    return sorted(once.values(), key=lambda one: one.at)
-
-
 def hypothesis_state(one: Hypothesis, style: Style) -> str:
     """`leading`, `ruled out`; a graded one that leads says its grade elsewhere (verdict)."""
     return style.say(f"label.{one.state}")
+
+
+def grade(one: Hypothesis, style: Style) -> str:
+    """The grade that code gave, in the words of the outcome; "" without one."""
+    return style.say(f"outcome.{_GRADES[one.grade]}") if one.grade else ""
+
+
+_GRADES = {"confirmed": "confirmed", "likely": "probable", "possible": "inconclusive"}
 
 
 def checks(diagnosis: Diagnosis, result: CheckResult) -> list[Check]:

@@ -37,7 +37,7 @@ def head(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     room = style.columns - width
     what: Lines = []
     for text, ids in _facts.impact(diagnosis, style)[:2]:
-        what += with_ids(text, ids, room, limits.prose, style.ellipsis)
+        what += with_ids(text, ids, room, max(2, limits.prose), style.ellipsis)
     since, since_ids = _facts.since(diagnosis, style)
     why = with_ids(cause, cause_ids, room, limits.prose, style.ellipsis)
     why += cut(wrap(_facts.verdict(diagnosis, style), room), limits.prose, room, style.ellipsis)

@@ -6,7 +6,7 @@ from logagent.report import _facts
 from logagent.report._charts import sparkline
 from logagent.report._head import Lines, labelled
 from logagent.report._style import Style
-from logagent.report._text import cells, cited, clean, ids_of, number, wrap
+from logagent.report._text import cells, cited, clean, ids_of, number, percent, wrap
 
 _INDENT = 12
 _SHOWN = 30
@@ -54,10 +54,10 @@ def _evidence(one: EvidenceOut, style: Style) -> Lines:
     check = one.verification
     state = style.say(f"verification.{check.state}")
     if check.observed_value is not None and check.state != "verified":
-        state = style.say("verification.observed", state=state, value=_value(check.observed_value))
+        state = style.say("verification.observed", state=state, value=value_text(check.observed_value))
     rows = [
-        (style.say("label.value"), " ".join(part for part in (_value(one.value), clean(one.unit)) if part)),
-        (style.say("label.usually"), _value(one.baseline_value)),
+        (style.say("label.value"), " ".join(part for part in (value_text(one.value), clean(one.unit)) if part)),
+        (style.say("label.usually"), value_text(one.baseline_value)),
         (style.say("label.state"), state),
         (style.say("label.query"), clean(one.query.text)),
         ("", ", ".join(clean(name) for name in one.query.indices)),
@@ -73,17 +73,19 @@ def _evidence(one: EvidenceOut, style: Style) -> Lines:
     return lines
 
 
-def _value(value: float | str | None) -> str:
+def value_text(value: float | str | None, *, is_share: bool = False) -> str:
+    """A figure of a row as people read it; a ratio as percent."""
     if value is None:
         return ""
-    return number(value) if isinstance(value, int | float) else clean(value)
+    if not isinstance(value, int | float):
+        return clean(value)
+    return percent(value) if is_share else number(value)
 
 
 def _hypothesis(one: Hypothesis, diagnosis: Diagnosis, style: Style) -> Lines:
-    grade = style.say(f"outcome.{_GRADES[one.grade]}") if one.grade else ""
-    state = _facts.hypothesis_state(one, style)
+    state = style.comma(_facts.hypothesis_state(one, style), _facts.grade(one, style))
     rows = [
-        (style.say("label.state"), f"{state}, {grade}" if grade else state),
+        (style.say("label.state"), state),
         ("", clean(one.mechanism)),
         ("", ", ".join(f"{clean(name)}={clean(value)}" for name, value in one.entity.items())),
         (style.say("label.for"), ids_of(style, one.supporting, 20)),
@@ -95,9 +97,6 @@ def _hypothesis(one: Hypothesis, diagnosis: Diagnosis, style: Style) -> Lines:
     rows_in_use = {*one.supporting, *one.contradicting, *one.discriminating, *one.mechanism_lines}
     found = [row for row in diagnosis.evidence if row.id in rows_in_use]
     return [*lines, *(line for row in found for line in wrap(f"{row.id}  {clean(row.statement)}", style.columns))]
-
-
-_GRADES = {"confirmed": "confirmed", "likely": "probable", "possible": "inconclusive"}
 
 
 def _pattern(one: Pattern, style: Style) -> Lines:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 class Limits:
     """Rows and lines that each part may show."""
 
-    prose: int = 2
-    """Lines of a sentence of the head, and of a row of the foot."""
+    prose: int = 3
+    """Lines of a sentence of the head; what is happening keeps two."""
     patterns: int = 5
     pattern_lines: int = 2
     values: int = 4
@@ -17,22 +17,31 @@ class Limits:
     marks: int = 3
     check_lines: int = 2
     notes: int = 2
+    unaffected: int = 2
+    """Lines that name what is not affected."""
+    foot: int = 2
+    """Lines of a row of the foot."""
 
 
 _REDUCTIONS: tuple[tuple[str, int], ...] = (
+    ("prose", 2),
     ("hypotheses", 3),
     ("values", 3),
     ("patterns", 4),
     ("check_lines", 1),
+    ("unaffected", 1),
     ("hypotheses", 2),
+    ("foot", 1),
     ("patterns", 3),
     ("marks", 2),
     ("notes", 1),
     ("pattern_lines", 1),
     ("values", 2),
+    ("unaffected", 0),
     ("hypotheses", 1),
     ("patterns", 2),
     ("values", 1),
+    ("values", 0),
     ("marks", 1),
     ("prose", 1),
 )
@@ -48,7 +57,18 @@ def steps() -> Iterator[Limits]:
         yield limits
 
 
-ALL = Limits(prose=99, patterns=999, pattern_lines=99, values=999, hypotheses=99, marks=99, check_lines=99, notes=99)
+ALL = Limits(
+    prose=99,
+    patterns=999,
+    pattern_lines=99,
+    values=999,
+    hypotheses=99,
+    marks=99,
+    check_lines=99,
+    notes=99,
+    unaffected=99,
+    foot=99,
+)
 """No limit, for -vv."""
 SHORT_LAYOUT = Limits(check_lines=4)
 """For the layouts without a cause, which have room."""

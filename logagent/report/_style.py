@@ -26,6 +26,8 @@ class Style:
         unicode: whether sparklines and the ellipsis may be drawn; else the ASCII set.
         colour: whether to write the 16 theme colours.
         verbose: 0 one screen, 1 also the queries, 2 everything without a limit.
+        budget: characters of a Markdown report; 0 is as many as a ticket takes.
+        accessible: for a screen reader: no drawings, sentences in place of tables.
     """
 
     language: str = "en"
@@ -34,6 +36,8 @@ class Style:
     unicode: bool = True
     colour: bool = False
     verbose: int = 0
+    budget: int = 0
+    accessible: bool = False
     dated: bool = False
     """Whether times need their day: the report spans more than one."""
 
@@ -71,8 +75,8 @@ class Style:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether tables become lists."""
-        return self.columns < NARROW
+        """Whether tables become lists: where there is no room, and where nobody sees columns."""
+        return self.accessible or self.columns < NARROW
 
     @property
     def ellipsis(self) -> str:

@@ -1,6 +1,7 @@
 """Text in terminal cells: width, wrapping, cutting with a mark; numbers in words; citations at the margin."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from logagent.analysis.sanitise import sanitise
 from logagent.expressions import expression
@@ -15,6 +16,7 @@ _ID = expression(r"E\d+")
 _NARROW = expression("[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u25fc]*")
 """Letters, punctuation, arrows, lines and blocks of one column each; a test holds it to wcwidth."""
 THOUSAND = 1000
+HOUR = 3600
 
 
 def clean(text: str | None) -> str:
@@ -48,6 +50,12 @@ def wrap(text: str, width: int) -> list[str]:
     Breaks at blanks and between Han characters; a word that is wider than a line breaks behind `/ . - _` and the
     like, and only where even that does not help in the middle. At least one line.
     """
+    return list(_wrapped(text, width))
+
+
+@lru_cache(maxsize=1 << 11)
+def _wrapped(text: str, width: int) -> tuple[str, ...]:
+    """Kept, because a page is laid out again until it fits."""
     lines, line = [], ""
     for unit in _units(text, width):
         if cells(line + unit.rstrip()) <= width:
@@ -56,7 +64,7 @@ def wrap(text: str, width: int) -> list[str]:
         lines.append(line.rstrip())
         line = unit.lstrip()
     lines.append(line.rstrip())
-    return [one for one in lines if one] or [""]
+    return tuple(one for one in lines if one) or ("",)
 
 
 def _units(text: str, width: int) -> Iterable[str]:
@@ -164,11 +172,13 @@ def rounded(share: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """`0.4 s`, `38 s`, `12 min`: a length of time, short.
+    """`0.4 s`, `38 s`, `12 min`, `1 h`: a length of time, short.
 
-    >>> seconds(0.41), seconds(6.0), seconds(38.2), seconds(760)
-    ('0.4 s', '6 s', '38 s', '13 min')
+    >>> seconds(0.41), seconds(6.0), seconds(38.2), seconds(760), seconds(10800)
+    ('0.4 s', '6 s', '38 s', '13 min', '3 h')
     """
+    if value >= HOUR and value % HOUR == 0:
+        return f"{value / HOUR:.0f} h"
     if value < 10:  # noqa: PLR2004 - below ten seconds a decimal tells
         return f"{value:.1f}".removesuffix(".0") + " s"
     return f"{value:.0f} s" if value < 120 else f"{value / 60:.0f} min"  # noqa: PLR2004 - two minutes

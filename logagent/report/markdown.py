@@ -1,73 +1,72 @@
 """The report as GitHub-flavoured Markdown, readable as plain text (ux.md 3.4): for tickets and pull requests.
 
-Log text stands in code only. Evidence and queries are folded. At most 60,000 characters: samples go first, then
-evidence; what was left out is said.
+Log text stands in code only. Evidence and queries are folded. At most 60,000 characters, or the budget of the reader:
+`_brief` says in which order parts are given up; that something was left out is said.
 """
 
 from logagent.diagnosis import Diagnosis, EvidenceOut, Pattern
-from logagent.report import _facts
+from logagent.report import _facts, _quiet_words, _timeline
+from logagent.report._brief import Keep, fitted
 from logagent.report._charts import sparkline
-from logagent.report._escape import cell, code, fence, prose
+from logagent.report._escape import cell, code, fence, outward, prose
 from logagent.report._style import Style
 from logagent.report._text import cited, clean, ids_of, number, rounded
 
-NAMES = ("md",)
 LARGEST = 60_000
 """Characters: GitHub accepts 65,536."""
 _WIDTH = 60
-_VALUES = 3
-"""Values shown of a dimension; how many were left out is said."""
-_EVERYTHING = (5, 200, 60)
-_STEPS = (_EVERYTHING, (1, 60, 40), (0, 30, 20), (0, 0, 10))
-"""Samples a row, rows, patterns: tried in this order until the report fits."""
 
 
 def render(diagnosis: Diagnosis, style: Style) -> str:
     """The report as Markdown, without a newline at the end."""
-    text = ""
-    for step in _STEPS:
-        text = _compose(diagnosis, style, step)
-        if len(text) <= LARGEST:
-            return text
-    return text[: LARGEST - 200].rsplit("\n", 1)[0] + f"\n\n{style.say('more.full')}"
+    budget = min(style.budget or LARGEST, LARGEST)
+    return fitted(lambda keep: _compose(diagnosis, style, keep), budget, style.say("more.full"))
 
 
-def _compose(diagnosis: Diagnosis, style: Style, step: tuple[int, int, int]) -> str:
-    samples, rows, patterns = step
+def _compose(diagnosis: Diagnosis, style: Style, keep: Keep) -> str:
     blocks = [
-        _head(diagnosis, style),
-        _timeline(diagnosis, style),
-        _patterns(diagnosis, style, patterns),
-        _where(diagnosis, style),
-        _hypotheses(diagnosis, style),
-        _steps(diagnosis, style),
-        _checks(diagnosis, style),
-        _questions(diagnosis, style),
-        _evidence(diagnosis, style, samples, rows),
-        _foot(diagnosis, style),
+        _head(diagnosis, style, keep),
+        _series(diagnosis, style) if keep.timeline else [],
+        _patterns(diagnosis, style, keep),
+        _where(diagnosis, style, keep),
+        _hypotheses(diagnosis, style, keep),
+        _steps(diagnosis, style, keep),
+        _checks(diagnosis, style) if keep.checks else [],
+        _questions(diagnosis, style) if keep.checks else [],
+        _evidence(diagnosis, style, keep),
+        _quality(diagnosis, style, keep),
+        _link(diagnosis, style),
     ]
-    if step != _EVERYTHING:
-        blocks.append([style.say("more.full")])
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    return "\n\n".join("\n".join(block).strip("\n") for block in blocks if block)
 
 
-def _head(diagnosis: Diagnosis, style: Style) -> list[str]:
+def _head(diagnosis: Diagnosis, style: Style, keep: Keep) -> list[str]:
     word, _ = _facts.status(diagnosis, style)
     severity = f" ({prose(diagnosis.severity.suggested)}?)" if diagnosis.severity else ""
     lines = [f"> {prose(text)}" for text in _facts.banners(diagnosis, style)]
     lines += [""] if lines else []
     lines += [f"## {word}: {prose(diagnosis.summary.headline)}{severity}", ""]
-    what = " ".join(f"{prose(text)}{_ids(ids)}." for text, ids in _facts.impact(diagnosis, style) if text)
+    rows = _calm(diagnosis, style) if diagnosis.outcome == "no_anomaly" else _four(diagnosis, style, keep)
+    return lines + [f"**{name}** {text}  " for name, text in rows]
+
+
+def _four(diagnosis: Diagnosis, style: Style, keep: Keep) -> list[tuple[str, str]]:
+    said = _facts.impact(diagnosis, style)[: 2 if keep.impact else 1]
+    what = " ".join(f"{prose(text)}{_ids(ids)}." for text, ids in said if text)
     since, since_ids = _facts.since(diagnosis, style)
     label, cause, cause_ids = _facts.cause(diagnosis, style)
     purpose, command = _facts.next_step(diagnosis, style)
-    rows = [
+    return [
         (style.say("label.what"), what),
         (style.say("label.since"), f"{_facts.span(diagnosis, style)}: {prose(since)}{_ids(since_ids)}"),
         (label, f"{prose(cause)}{_ids(cause_ids)} ({prose(_facts.verdict(diagnosis, style))})"),
         (style.say("label.next"), f"{prose(purpose)} {code(command)}".strip()),
     ]
-    return lines + [f"**{name}** {text}  " for name, text in rows]
+
+
+def _calm(diagnosis: Diagnosis, style: Style) -> list[tuple[str, str]]:
+    what = style.semicolon(*(prose(one) for one in _quiet_words.sentences(diagnosis, style)))
+    return [(style.say("label.what"), what), (style.say("label.next"), prose(style.say("quiet.advice")))]
 
 
 def _ids(ids: list[str]) -> str:
@@ -78,22 +77,17 @@ def _title(style: Style, key: str) -> list[str]:
     return [f"### {style.say(f'label.{key}')}", ""]
 
 
-def _timeline(diagnosis: Diagnosis, style: Style) -> list[str]:
-    line = diagnosis.timeline
-    if line is None or not line.series or not line.series[0].points:
+def _series(diagnosis: Diagnosis, style: Style) -> list[str]:
+    line = _timeline.main(diagnosis)
+    if line is None:
         return []
-    series = line.series[0]
-    start, end = style.minute(series.points[0].at), style.minute(series.points[-1].at)
-    chart = sparkline([point.count for point in series.points], _WIDTH, unicode=style.unicode)
-    peak = max(series.points, key=lambda point: point.count)
-    rows = [
-        _facts.timeline_title(line, series.name, style),
-        f"{style.say('timeline.span', start=start, end=end)}  {chart}",
-    ]
-    rows.append(style.say("timeline.peak", count=number(peak.count), at=style.minute(peak.at)))
+    series, points = line.series[0], _timeline.full(line.series[0].points)
+    chart = sparkline([point.count for point in points], _WIDTH, unicode=style.unicode)
+    rows = [_timeline.title(line, series.name, style), f"{_timeline.span(points, style)}  {chart}"]
+    rows.append(_timeline.band(series, style))
     rows += [
-        f"{style.clock(one.at)}  {style.say(f'mark.{one.kind}')}  {_facts.mark_label(one)}".rstrip()
-        for one in _facts.marks(diagnosis)
+        f"{style.clock(one.at)}  {style.say(f'mark.{one.kind}')}  {_timeline.mark_label(one)}".rstrip()
+        for one in _timeline.marks(diagnosis)
     ]
     return [*_title(style, "timeline"), *fence(rows, "text")]
 
@@ -103,11 +97,11 @@ def _table(header: list[str], rows: list[list[str]]) -> list[str]:
     return ["| " + " | ".join(cell(one) for one in line) + " |" for line in lines]
 
 
-def _patterns(diagnosis: Diagnosis, style: Style, most: int) -> list[str]:
-    if not diagnosis.patterns:
+def _patterns(diagnosis: Diagnosis, style: Style, keep: Keep) -> list[str]:
+    if not diagnosis.patterns or not keep.patterns:
         return []
     header = [style.say(f"label.{key}") for key in ("change", "now", "usual", "first", "service", "text")]
-    rows = [_pattern(one, style) for one in diagnosis.patterns[:most]]
+    rows = [_pattern(one, style) for one in diagnosis.patterns[: keep.patterns]]
     more = len(diagnosis.patterns) - len(rows)
     tail = ["", style.say("more.patterns", n=more)] if more else []
     return [*_title(style, "patterns"), *_table(header, rows), *tail]
@@ -116,31 +110,31 @@ def _patterns(diagnosis: Diagnosis, style: Style, most: int) -> list[str]:
 def _pattern(one: Pattern, style: Style) -> list[str]:
     usual = _facts.usual(one, style)
     services = ", ".join(code(name) for name in one.fields.get("service.name", [])[:3])
-    first = style.clock(one.first_seen) if one.first_seen else "-"
+    first = _facts.first(one, style)
     figures = [f"{style.say(f'change.{one.change}')} {one.id}", number(one.count), usual, first]
     return [*figures, services, code(one.template) + _ids(one.evidence)]
 
 
-def _where(diagnosis: Diagnosis, style: Style) -> list[str]:
-    rows = []
-    for radius in diagnosis.blast_radius:
-        for value in radius.values[:_VALUES]:
+def _where(diagnosis: Diagnosis, style: Style, keep: Keep) -> list[str]:
+    rows, radii = [], diagnosis.blast_radius[: keep.dimensions]
+    for radius in radii:
+        for value in radius.values[: keep.values]:
             bad = "-" if value.share_in_anomaly is None else rounded(value.share_in_anomaly)
             good = "-" if value.share_in_baseline is None else rounded(value.share_in_baseline)
             rows.append([code(radius.dimension), code(value.value), number(value.affected_events), bad, good])
     if not rows:
         return []
     header = [style.say(f"label.{key}") for key in ("dimension", "value", "now", "failing", "healthy")]
-    names = list(dict.fromkeys(name for radius in diagnosis.blast_radius for name in radius.unaffected))
-    more = sum(max(0, len(radius.values) - _VALUES) for radius in diagnosis.blast_radius)
+    names = list(dict.fromkeys(name for radius in radii for name in radius.unaffected))
+    more = sum(len(radius.values) for radius in diagnosis.blast_radius) - len(rows)
     tail = ["", style.say("more.values", n=more)] if more else []
     tail += ["", style.say("where.unaffected", names=", ".join(code(name) for name in names))] if names else []
     return [*_title(style, "where"), *_table(header, rows), *tail]
 
 
-def _hypotheses(diagnosis: Diagnosis, style: Style) -> list[str]:
+def _hypotheses(diagnosis: Diagnosis, style: Style, keep: Keep) -> list[str]:
     lines = []
-    for one in sorted(diagnosis.hypotheses, key=lambda hypothesis: hypothesis.rank):
+    for one in sorted(diagnosis.hypotheses, key=lambda hypothesis: hypothesis.rank)[: keep.hypotheses]:
         values = {"for": ids_of(style, one.supporting, 12), "against": ids_of(style, one.contradicting, 12)}
         tail = prose(one.ruled_out_because) or style.say("hypothesis.for_against", **values)
         lines.append(
@@ -151,14 +145,14 @@ def _hypotheses(diagnosis: Diagnosis, style: Style) -> list[str]:
     return [*_title(style, "hypotheses"), *lines] if lines else []
 
 
-def _steps(diagnosis: Diagnosis, style: Style) -> list[str]:
+def _steps(diagnosis: Diagnosis, style: Style, keep: Keep) -> list[str]:
     lines = []
-    for place, one in enumerate(sorted(diagnosis.next_steps, key=lambda step: step.order), start=1):
+    for place, one in enumerate(sorted(diagnosis.next_steps, key=lambda step: step.order)[: keep.steps], start=1):
         lines.append(f"{place}. {prose(_facts.step_words(one, style))}")
         if one.command:
             lines += [f"   {line}" for line in fence([one.command], "sh")]
         lines += [f"   - {prose(text)}" for text in (one.expect_if_true, one.expect_if_false) if text]
-    options = [f"- {prose(one.label)}: {', '.join(one.fits)}" for one in diagnosis.mitigations]
+    options = [f"- {prose(one.label)}: {', '.join(one.fits)}" for one in diagnosis.mitigations[: keep.steps]]
     steps = [*_title(style, "steps"), *lines] if lines else []
     return [
         *steps,
@@ -181,13 +175,13 @@ def _questions(diagnosis: Diagnosis, style: Style) -> list[str]:
     return [*_title(style, "questions"), *lines] if lines else []
 
 
-def _evidence(diagnosis: Diagnosis, style: Style, samples: int, most: int) -> list[str]:
-    shown = diagnosis.evidence[:most]
+def _evidence(diagnosis: Diagnosis, style: Style, keep: Keep) -> list[str]:
+    shown = diagnosis.evidence[: keep.rows]
     if not shown:
         return []
     lines = ["<details>", f"<summary>{style.say('label.evidence')} ({len(diagnosis.evidence)})</summary>", ""]
     for one in shown:
-        lines += _row(one, style, samples)
+        lines += _row(one, style, keep.samples)
     more = len(diagnosis.evidence) - len(shown)
     return [*lines, *([style.say("more.values", n=more), ""] if more else []), "</details>"]
 
@@ -195,13 +189,21 @@ def _evidence(diagnosis: Diagnosis, style: Style, samples: int, most: int) -> li
 def _row(one: EvidenceOut, style: Style, samples: int) -> list[str]:
     state = style.say(f"verification.{one.verification.state}")
     lines = [f"- **{one.id}** {prose(one.statement)} ({state})  ", f"  {code(one.query.text)}"]
+    lines += [f"  {link}" for link in (outward(one.href, one.title or one.rel) for one in one.links) if link]
     texts = [clean(str(sample.get("message", ""))) for sample in one.samples[:samples]]
     rows = [text for text in texts if text]
     return [*lines, *(f"  {line}" for line in (fence(rows, "text") if rows else [])), ""]
 
 
-def _foot(diagnosis: Diagnosis, style: Style) -> list[str]:
-    rows = [("data", _facts.data_line(diagnosis, style)), ("base", _facts.base_line(diagnosis, style))]
-    rows += [("note", note) for note in _facts.notes(diagnosis)]
-    rows += [("cost", _facts.cost_line(diagnosis, style)), ("case", diagnosis.id)]
-    return [*_title(style, "quality"), *(f"**{style.say(f'label.{key}')}** {prose(text)}  " for key, text in rows)]
+def _quality(diagnosis: Diagnosis, style: Style, keep: Keep) -> list[str]:
+    rows = [("data", _facts.data_line(diagnosis, style)), *(("note", note) for note in _facts.notes(diagnosis))]
+    if keep.cost:
+        rows += [("base", _facts.base_line(diagnosis, style)), ("cost", _facts.cost_line(diagnosis, style))]
+    title = _title(style, "quality") if keep.cost else []
+    return [*title, *(f"**{style.say(f'label.{key}')}** {prose(text)}  " for key, text in rows)]
+
+
+def _link(diagnosis: Diagnosis, style: Style) -> list[str]:
+    """Where the whole report is: the case, and the links of the configuration."""
+    links = [outward(one.href, one.title or one.rel) for one in diagnosis.links]
+    return [" ".join([f"**{style.say('label.case')}** {prose(diagnosis.id)}", *(link for link in links if link)])]

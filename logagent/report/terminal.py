@@ -5,15 +5,13 @@ before it is measured; colour is added last, so it changes no width.
 """
 
 from logagent.diagnosis import Diagnosis
-from logagent.report import _facts
+from logagent.report import _facts, _quiet_words
 from logagent.report._body import checks, hypotheses, patterns, timeline, where
 from logagent.report._head import Lines, banner, head, headline, labelled
 from logagent.report._limits import ALL, SHORT_LAYOUT, Limits, steps
 from logagent.report._style import Style
-from logagent.report._text import cells, clean, cut, number, percent, wrap
+from logagent.report._text import cells, clean, cut, wrap
 
-NAMES = ("text",)
-"""What the format is called on the command line, besides the name of this module."""
 SCREEN = 40
 """Lines of one screen."""
 NARROW_SCREEN = 60
@@ -57,34 +55,10 @@ def _quiet(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     word, tone = _facts.status(diagnosis, style)
     width = max(cells(word), cells(style.say("label.clear")), cells(style.say("label.not_possible"))) + 2
     room = style.columns - width
-    services = diagnosis.request.scope.fields.get("service.name", [])
-    scope = ", ".join(clean(one) for one in services) or style.say("quiet.everything")
-    text = wrap(style.say("quiet.line", scope=scope, span=_facts.span(diagnosis, style)), room)
-    baseline = diagnosis.window.baseline
-    if baseline is not None and baseline.ranges:
-        text += wrap(style.say("quiet.against", base=_facts.base_line(diagnosis, style)), room)
-    text += wrap(style.comma(*_quiet_figures(diagnosis, style)), room)
-    if diagnosis.status == "recovered":
-        text = [*wrap(clean(diagnosis.summary.headline), room), *text]
+    text = [line for sentence in _quiet_words.sentences(diagnosis, style) for line in wrap(sentence, room)]
     lines = labelled(word, text, width, style, tone)
     lines += checks(diagnosis, style, limits)
     return [*lines, *wrap(style.say("quiet.advice"), style.columns)]
-
-
-def _quiet_figures(diagnosis: Diagnosis, style: Style) -> Lines:
-    measures = diagnosis.impact or {}
-    ratio, events = measures.get("error_ratio"), measures.get("events")
-    found = []
-    if ratio is not None and ratio.value is not None:
-        before = "-" if ratio.baseline is None else percent(ratio.baseline)
-        found.append(style.say("quiet.errors", ratio=percent(ratio.value), before=before))
-    elif events is not None and events.value is not None:
-        before = "-" if events.baseline is None else number(events.baseline)
-        found.append(style.say("quiet.no_errors", n=number(events.value), before=before))
-    changed = sum(one.change in {"new", "spiking", "vanished"} for one in diagnosis.patterns)
-    found.append(style.say("quiet.changed", n=changed) if changed else style.say("quiet.no_change"))
-    changes = len(diagnosis.changes)
-    return [*found, style.say("quiet.deploys", n=changes) if changes else style.say("quiet.no_deploys")]
 
 
 def _cannot_tell(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
@@ -111,7 +85,7 @@ def foot(diagnosis: Diagnosis, style: Style, limits: Limits) -> Lines:
     lines: Lines = []
     for key, text in rows:
         lines += labelled(
-            style.say(f"label.{key}"), cut(wrap(text, room), 2, room, style.ellipsis), width, style, "dim"
+            style.say(f"label.{key}"), cut(wrap(text, room), limits.foot, room, style.ellipsis), width, style, "dim"
         )
     return lines
 

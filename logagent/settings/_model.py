@@ -1,5 +1,6 @@
 """The settings themselves: frozen, every field with its unit and default; where values come from is `_sources`."""
 
+import ipaddress
 from collections.abc import Mapping
 from datetime import timedelta, tzinfo
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 
 from logagent.errors import UsageError
 from logagent.times import parse_duration
@@ -123,7 +124,10 @@ class EsSettings(_Section):
 
 def is_loopback(host: str) -> bool:
     """Whether a host name or address is this computer."""
-    return host in _LOOPBACK or host.startswith("127.") or host.endswith(".localhost")
+    try:
+        return host in _LOOPBACK or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class Price(_Section):
@@ -203,7 +207,14 @@ class RedactSettings(_Section):
     addresses: bool = False
     """Public IP addresses too."""
     custom: tuple[str, ...] = ()
-    """Regular expressions to mask besides the built-in rules."""
+    """Regular expressions to mask besides the built-in rules; one that could take long is refused (LA702)."""
+
+    @field_validator("custom")
+    @classmethod
+    def _cheap(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        from logagent.settings._custom_rules import check  # noqa: PLC0415 - few have such rules
+
+        return tuple(map(check, patterns))
 
 
 class KnowledgeSettings(_Section):

@@ -45,7 +45,11 @@ def read_reference(setting: str, kind: str, value: object, environ: Mapping[str,
 
 
 def _from_file(path: Path) -> str:
-    mode = path.stat().st_mode
+    found = path.stat()
+    mode = found.st_mode
+    if os.name == "posix" and stat.S_ISREG(mode) and found.st_uid not in {os.geteuid(), 0}:
+        msg = "its owner is neither you nor root: who owns a key file can change it"
+        raise ValueError(msg)
     if os.name == "posix" and stat.S_ISREG(mode) and mode & 0o077:
         msg = f"others can read it (mode {stat.S_IMODE(mode):04o}); run: chmod 600 {path}"
         raise ValueError(msg)

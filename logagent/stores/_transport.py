@@ -43,6 +43,7 @@ _FORBIDDEN = frozenset(
     }
 )  # fmt: skip
 _NAMES_FIELDS = frozenset({"term", "terms", "match", "match_phrase", "wildcard", "range"})
+_AGGREGATIONS = frozenset({"aggs", "aggregations"})
 _LONGEST_LINE = 4_096
 _BACKOFF_SECONDS = 0.5
 _LONGEST_WAIT_SECONDS = 10.0
@@ -290,11 +291,22 @@ def _forbidden(body: object, parent: str = "") -> str:
         for key, value in body.items():
             if key in _FORBIDDEN and parent not in _NAMES_FIELDS:
                 return str(key)
-            found = _forbidden(value, str(key))
+            found = _in_aggregations(value) if key in _AGGREGATIONS else _forbidden(value, str(key))
             if found:
                 return found
     elif isinstance(body, list | tuple):
         return next((found for part in body if (found := _forbidden(part, parent))), "")
+    return ""
+
+
+def _in_aggregations(body: object) -> str:
+    """The same of aggregations: keys are names of their own, and those of `terms` are options and no fields."""
+    named = body.values() if isinstance(body, Mapping) else ()
+    for kind, options in (pair for one in named if isinstance(one, Mapping) for pair in one.items()):
+        found = _in_aggregations(options) if kind in _AGGREGATIONS else str(kind) if kind in _FORBIDDEN else ""
+        found = found or _forbidden(options, "" if kind in _NAMES_FIELDS else str(kind))
+        if found:
+            return found
     return ""
 
 

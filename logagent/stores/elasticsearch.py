@@ -32,6 +32,7 @@ from logagent.stores._es_figures import Figures
 from logagent.stores._es_index import check_narrower, check_pattern
 from logagent.stores._es_missing import nearby, no_index
 from logagent.stores._es_reading import Reading
+from logagent.stores._es_rights import beyond_reading
 from logagent.stores._transport import Access, ReadOnlyTransport
 
 _BODY_TIMEOUT = "15s"
@@ -78,6 +79,10 @@ class ElasticsearchStore:
     def describe(self) -> Description:
         """Sources, fields by role, first and last event."""
         return self._known().description
+
+    def beyond_reading(self) -> tuple[str, ...] | None:
+        """Privileges of the key that write or manage; None where the server does not tell."""
+        return beyond_reading(self._transport, self._indices)
 
     def search(
         self,

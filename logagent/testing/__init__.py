@@ -7,6 +7,7 @@ It refuses what the script does not expect, and complains on exit about what was
 Nothing looks at the requests while the script runs; assert on `model.requests` afterwards.
 """
 
+from logagent.testing._evil import EvilModel
 from logagent.testing._model import ScriptedModel
 from logagent.testing._script import (
     Answer,
@@ -25,6 +26,7 @@ from logagent.testing._script import (
 __all__ = [
     "Answer",
     "Call",
+    "EvilModel",
     "Fault",
     "Raw",
     "ScriptedModel",

@@ -1,13 +1,13 @@
 """Is a submitted sentence backed? Ids issued, names shown, no figures of the model's own, known mechanisms."""
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from logagent.analysis.prose import stated
 from logagent.analysis.sanitise import sanitise
-from logagent.analysis.sentences import ID_GROUP, sentences
+from logagent.analysis.sentences import sentences
 from logagent.analysis.trim import cut
-from logagent.expressions import expression
+from logagent.tools._backing import ID, Backing
 from logagent.tools._base import ToolContext
 
 if TYPE_CHECKING:
@@ -16,22 +16,13 @@ if TYPE_CHECKING:
 HEADLINE = 120
 _SENTENCES, _CAUSE_SENTENCES = 4, 2
 _TEXT, _STATEMENT = 900, 400
-_ID = expression(r"\bE\d{1,6}\b")
-_NUMBERED = expression(r"\b[Nn][or]\.\s?\d+\b")
-"""`Nr. 5` is the name of a thing."""
-_FIGURE = expression(
-    r"(?<![\w.:/#=@-])[~≈<>≥≤+-]?\d[\d,.' ]*(?:[kKmM](?![A-Za-z]))?(?:\s?(?:%|percent|ms|s|sec\w*|min\w*|hours?|h|x"
-    r"|times|GB|MB|KB|个|次|秒|分钟?|条|倍))?(?![\w.:/-]*\w)"
-)
-_CLASS = expression(r"(?:[1-5](?:\d\d|xx)|\d+(?:\.\d+){2,})\Z")
-"""Status codes, versions and addresses are names."""
 OTHER = "other"
 """A mechanism that is none of the list."""
 
 
 def faults(submitted: "Submission", context: ToolContext) -> list[str]:
     """One line for each fault, in the order of the fields; empty when all is well."""
-    found = [*_headline(submitted.headline, context)]
+    found = [*_headline(submitted.headline)]
     found += _prose("what_is_happening", submitted.what_is_happening, _SENTENCES, context)
     if submitted.probable_cause:
         found += _prose("probable_cause", submitted.probable_cause, _CAUSE_SENTENCES, context)
@@ -60,7 +51,7 @@ def without_faults(submitted: "Submission", context: ToolContext) -> "Submission
     cause = _kept(submitted.probable_cause or "", _CAUSE_SENTENCES, context)
     return submitted.model_copy(
         update={
-            "headline": "" if _unknown_figures(submitted.headline, context) else cut(submitted.headline, HEADLINE),
+            "headline": "" if stated(submitted.headline).quantities else cut(submitted.headline, HEADLINE),
             "what_is_happening": _kept(submitted.what_is_happening, _SENTENCES, context),
             "probable_cause": cause if cause and hypotheses else None,
             "hypotheses": hypotheses,
@@ -74,68 +65,33 @@ def without_faults(submitted: "Submission", context: ToolContext) -> "Submission
 # -- prose ---------------------------------------------------------------------------------------------------------
 
 
-def _headline(headline: str, context: ToolContext) -> list[str]:
+def _headline(headline: str) -> list[str]:
     found = [f"headline: {len(headline)} characters, at most {HEADLINE}"] if len(headline) > HEADLINE else []
-    return found + [
-        f'headline: "{figure}" is a figure: leave numbers to code' for figure in _figures(headline, context)
-    ]
+    told = stated(headline)
+    figures = [one.text for one in told.quantities] + [one.text for one in told.clocks]
+    return found + [f'headline: "{figure}" is a figure: leave numbers to code' for figure in figures]
 
 
 def _prose(name: str, text: str, most: int, context: ToolContext) -> list[str]:
     parts = sentences(text)
     found = [f"{name}: {len(parts)} sentences, at most {most}"] if len(parts) > most else []
     for place, sentence in enumerate(parts, 1):
-        ids = _ID.findall(sentence)
+        ids = ID.findall(sentence)
         if not ids:
             found.append(f"{name}: sentence {place} has no id")
         found += [f"{name}: {fault}" for fault in _ids(ids, context)]
-        found += [f'{name}: "{figure}" is a figure: leave numbers to code' for figure in _figures(sentence, context)]
+        found += [f"{name}: {fault}" for fault in Backing(ids, context).unbacked(sentence)]
     return found
 
 
 def _kept(text: str, most: int, context: ToolContext) -> str:
-    """The sentences that cite issued ids only and state no figure that was not shown."""
+    """The sentences that cite issued ids only and state nothing that these do not show."""
     good = [
         sentence
         for sentence in sentences(text)
-        if (ids := _ID.findall(sentence)) and not _ids(ids, context) and not _unknown_figures(sentence, context)
+        if (ids := ID.findall(sentence)) and not _ids(ids, context) and not Backing(ids, context).unbacked(sentence)
     ]
     return cut(" ".join(good[:most]), _TEXT)
-
-
-def _figures(sentence: str, context: ToolContext) -> list[str]:
-    """Numbers typed by the model: no ids, no names with digits, no status codes, nothing quoted from a result."""
-    plain = ID_GROUP.sub(" ", _ID.sub(" ", _NUMBERED.sub(" ", sentence)))
-    plain = re.sub(r"[\"“”'`「」][^\"“”'`「」]{2,120}[\"“”'`「」]", lambda hit: _unquoted(hit[0], context), plain)
-    found = (match[0].strip(" ,.'") for match in _FIGURE.finditer(plain))
-    return [figure for figure in found if figure and not _CLASS.match(figure)][:3]
-
-
-def _unquoted(quote: str, context: ToolContext) -> str:
-    return " " if context.occurs(quote[1:-1]) else quote
-
-
-def _unknown_figures(sentence: str, context: ToolContext) -> list[str]:
-    """Figures that no result shows, also not rounded."""
-    shown = _shown_numbers(context)
-    return [figure for figure in _figures(sentence, context) if not _matches(figure, shown)]
-
-
-def _shown_numbers(context: ToolContext) -> set[float]:
-    text = "\n".join(context.shown)
-    return {float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
-
-
-def _matches(figure: str, shown: set[float]) -> bool:
-    """Whether a figure, as rounded as it is written, is one of the numbers shown."""
-    match = re.match(r"[~≈<>≥≤+-]?(\d[\d,]*(?:\.\d+)?)\s?([kKmM]?)", figure.replace(" ", ""))
-    if match is None:
-        return False
-    digits = match[1].replace(",", "")
-    unit = {"k": 1e3, "m": 1e6}.get(match[2].lower(), 1.0)
-    value = float(digits) * unit
-    step = unit * 10.0 ** -len(digits.partition(".")[2])
-    return any(abs(value - number) <= step / 2 for number in shown)
 
 
 # -- ids, names, mechanisms ----------------------------------------------------------------------------------------
@@ -169,8 +125,13 @@ def _hypothesis(hypothesis: "SubmittedHypothesis", context: ToolContext) -> list
         nameless = name == "service" and not context.fields.roles.get("service")  # code knows none either
         if not nameless and not context.occurs(value):
             found.append(f"{name} {_named(value)!r} occurs in no result")
-    found += [f'"{figure}" is a figure: leave numbers to code' for figure in _figures(hypothesis.statement, context)]
-    return found
+    return found + _stated_in(hypothesis, context).misstated(hypothesis.statement)
+
+
+def _stated_in(hypothesis: "SubmittedHypothesis", context: ToolContext) -> Backing:
+    """The rows that a statement may rest on."""
+    own = ID.findall(hypothesis.statement)
+    return Backing(map(_bare, [*own, *hypothesis.supporting, *hypothesis.contradicting]), context)
 
 
 def _mechanism(given: str, context: ToolContext) -> str | None:
@@ -198,7 +159,7 @@ def _entity(hypothesis: "SubmittedHypothesis") -> dict[str, str]:
 def _mended(hypothesis: "SubmittedHypothesis", context: ToolContext) -> "SubmittedHypothesis | None":
     """The hypothesis without what is not backed; None where nothing supports it."""
     supporting = _issued(hypothesis.supporting, context)
-    if not supporting or _unknown_figures(hypothesis.statement, context):
+    if not supporting or _stated_in(hypothesis, context).misstated(hypothesis.statement):
         return None
     entity = hypothesis.entity
     if entity is not None:

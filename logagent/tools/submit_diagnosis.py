@@ -4,6 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from logagent.tools import _claims as claims
 from logagent.tools._base import Answer, Row, Tool, ToolArgs, ToolContext
+from logagent.tools._withheld import withheld
 
 OTHER = claims.OTHER
 _FAULTS = 12
@@ -65,13 +66,14 @@ class Submission(ToolArgs):
 
 def submit_diagnosis(args: Submission, context: ToolContext) -> Answer:
     """Accept a diagnosis, or send it back once with its faults; the second time what is bad is left out."""
-    faults = claims.faults(args, context)
+    kept, why = withheld(args, context)
+    faults = [*why, *claims.faults(kept if why else args, context)]
     if faults and not context.faults:
         context.faults += 1
-        context.draft = _backed(args, context)
+        context.draft = _backed(kept, context)
         rows = tuple(Row(f"- {fault}") for fault in faults[:_FAULTS])
         return Answer("Not accepted. Mend this and submit again:", rows, plain=True, failed=True)
-    context.submission = _backed(args, context)
+    context.submission = _backed(kept, context)
     return Answer("Accepted.", final=True, plain=True)
 
 

@@ -13,6 +13,7 @@ from logagent.diagnosis import Change, Point, SeriesOut, Timeline
 from logagent.logs import Completeness, TimeWindow, instant, iso
 from logagent.query import All, Exists, Node, Phrase, conjunction
 from logagent.stores._base import LogStore, Measure, Series
+from logagent.triage._activity import SPLIT, activity
 from logagent.triage._findings import Findings, PatternFinding, Volume
 from logagent.triage._longer import is_longer
 from logagent.triage._spread import count_blast
@@ -244,9 +245,13 @@ def count_timeline(store: LogStore, findings: Findings) -> list[Completeness]:
         findings.scope.query(conjunction(focus, one) if one is not None else focus, span)
         for one in dict.fromkeys([node, findings.fresh])
     ]
-    ask = partial(store.count_over_time, interval_seconds=step, split=split, size=20)
+    asked_whole = bool(split) and not findings.material.complete
+    if asked_whole:
+        queries.append(findings.scope.query(focus, span))
+    ask = partial(store.count_over_time, interval_seconds=step, split=split, size=SPLIT)
     answers = together(store, [partial(ask, [query]) for query in queries])
-    shown, tested = answers[0], answers[-1]
+    every = answers[-1].series if asked_whole else None
+    shown, tested = answers[0], answers[-2 if asked_whole else -1]
     stretches = (TimeWindow(span.start, calm_end), TimeWindow(findings.bad.start, span.end))
     points, _ = _points(shown.whole or shown.series[0], stretches, step)
     _, findings.anomalous = _points(tested.whole or tested.series[0], stretches, step)
@@ -256,6 +261,7 @@ def count_timeline(store: LogStore, findings: Findings) -> list[Completeness]:
         own, _ = _points(series, stretches, step)
         if len(findings.timeline.series) <= SERIES and any(point.count for point in own):
             findings.timeline.series.append(SeriesOut(name=series.name, points=own))
+    findings.timeline.services = activity(findings, points, shown.series if split else (), every)
     findings.anomalous_services += [one.name for one in tested.series if split and _points(one, stretches, step)[1]]
     return [answer.completeness for answer in answers]
 

@@ -143,10 +143,10 @@ def _cause(findings: Findings, words: Words, outcome: OutcomeName, suspect: Susp
 
 
 def scope_words(findings: Findings) -> str:
-    """Name of what was looked at: the services asked for, else sources."""
+    """Name of what was looked at: the only service, else sources; of a file its name, the folder is told elsewhere."""
     services = findings.analysis.window.services
     sources = findings.scope.indices or tuple(one.name for one in findings.description.sources)
-    return services[0] if len(services) == 1 else ", ".join(sources[:2])
+    return services[0] if len(services) == 1 else ", ".join(name.rsplit("/", 1)[-1] for name in sources[:2])
 
 
 def _what(findings: Findings, words: Words, suspect: Suspect | None) -> str:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from pydantic import ValidationError
 
@@ -61,9 +61,12 @@ def replay(case: str, records: Sequence[Record]) -> Diagnosis:
         raise UsageError(_INCOMPLETE.format(case=case, reason=reason)) from error
 
 
+_LINKS: Final[Any] = {"links": True, "evidence": {"__all__": {"links"}}}
+
+
 def differences(saved: Diagnosis, again: Diagnosis) -> list[str]:
-    """Names of the parts in which two diagnoses differ."""
-    one, other = saved.model_dump(mode="json"), again.model_dump(mode="json")
+    """Names of the parts in which two diagnoses differ, but for links: those are of the settings, not of the run."""
+    one, other = (each.model_dump(mode="json", exclude=_LINKS) for each in (saved, again))
     return [name for name in one if one[name] != other[name]]
 
 

@@ -58,11 +58,13 @@ from logagent.verify import judge, requery
 from logagent.wiring import _resources as resources
 from logagent.wiring._called import support
 from logagent.wiring._choose import choose_hypotheses
+from logagent.wiring._discover import with_links
 from logagent.wiring._focus import check_services, known_services, read_window, services_named
 from logagent.wiring._judged import Ask, Judged
 from logagent.wiring._masked import masked, masked_rows
 from logagent.wiring._nodata import explain_nothing
 from logagent.wiring._progress import Progress
+from logagent.wiring._rights import warn_of_rights
 from logagent.wiring._severity import suggest
 from logagent.wiring._source import make_plan, open_store
 from logagent.wiring._steps import next_steps
@@ -102,7 +104,7 @@ class Session:
         self.id, self.saves = case_id(self.cases, self.created_at, save=options.save)
         self.ledger = Ledger()
         self.nonce = hashlib.sha256(self.id.encode()).hexdigest()[:8]
-        self.redactor = Redactor(self.nonce)
+        self.redactor = Redactor(self.nonce, addresses=settings.redact.addresses, custom=settings.redact.custom)
         self.catalogue = resources.mechanisms()
         self.words = resources.words(options.language, self.catalogue, options.zone, self.clean)
         self.findings: Findings | None = None
@@ -115,6 +117,7 @@ class Session:
         self.store = open_store(settings, options, stdin)
         try:
             self.description = self.store.describe()
+            self._check_rights()
             self.options = read_window(options, self.description, self.created_at)
             self.plan = make_plan(self.options, self.description, self.created_at)
             self.focus = self._focus()
@@ -216,6 +219,11 @@ class Session:
         who = ", ".join(f"service.name={name}" for name in self.focus) or "all services"
         return f"{who}, {window.start:%Y-%m-%dT%H:%M:%SZ} to {window.end:%Y-%m-%dT%H:%M:%SZ}"
 
+    def _check_rights(self) -> None:
+        """Warn of a key that can write, or refuse it (LA204)."""
+        caveat = warn_of_rights(self.settings, self.store, self.words.texts, self.on_event)
+        self.caveats += [caveat] if caveat else []
+
     def _nothing(self) -> NoData:
         words = self.options.source_words
         return explain_nothing(self.store, self.plan.scope, self.description, self.focus, words)
@@ -286,7 +294,7 @@ class Session:
         diagnosis = masked(assembled, self.clean)
         if record is not None:
             self.note("Judged", record.complete(made, steps, self.ledger, diagnosis))
-        return diagnosis
+        return with_links(diagnosis, self.settings.kibana, self.description)
 
     def _cited(self, findings: Findings, hypotheses: Sequence[Hypothesis]) -> list[str]:
         """Every row that the diagnosis may show."""

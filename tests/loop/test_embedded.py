@@ -46,7 +46,7 @@ def made(store: LogStore) -> ToolContext:
 def test_a_model_finds_the_pool_and_its_diagnosis_is_accepted(made: ToolContext) -> None:
     found = {
         "headline": "Orders fail at checkout",
-        "what_is_happening": "order-api answers 503 since payment-api has no connection left [E1].",
+        "what_is_happening": "Orders fail since payment-api has no connection left [E1].",
         "probable_cause": "The connection pool of payment-api is exhausted [E1].",
         "hypotheses": [
             {

@@ -40,8 +40,9 @@ NEXT   compare pool settings of the failing and the healthy version:
 
 order-api, failing events/min     band 0-18, peak 212 at 14:11
 14:01 to 14:15  ▁▁▁▁▂▅▇▇███▇▇██
-  14:03:12  change  payment-api 3.4.1 first logs
-  14:05:20  onset
+                  A B
+A 14:03:12  change  payment-api 3.4.1 first logs
+B 14:05:20  onset
 
 PATTERNS  now  usual  first     service      text
 NEW       159      0  14:05:20  payment-api  HikariPool-1 - Connection is not
@@ -81,10 +82,11 @@ def test_the_same_report_in_chinese_has_right_widths(outage: Diagnosis) -> None:
 下一步  compare pool settings of the failing and the healthy version：
         kubectl -n shop get deploy payment-api -o yaml | grep -i pool
 
-order-api, 失败事件/分钟     常态 0-18，峰值 212 在 14:11
+order-api，失败事件/分钟     常态 0-18，峰值 212 在 14:11
 14:01 至 14:15  ▁▁▁▁▂▅▇▇███▇▇██
-  14:03:12  变更  payment-api 3.4.1 first logs
-  14:05:20  起始
+                  A B
+A 14:03:12  变更  payment-api 3.4.1 first logs
+B 14:05:20  起始
 
 模式  当前  平时  首次      服务         内容
 新增   159     0  14:05:20  payment-api  HikariPool-1 - Connection is not
@@ -132,8 +134,9 @@ NEXT   compare pool settings of the failing and the healthy
 order-api, failing events/min
 band 0-18, peak 212 at 06:11
 06:01 to 06:15  ▁▁▁▁▂▅▇▇███▇▇██
-  06:03:12  change  payment-api 3.4.1 first logs
-  06:05:20  onset
+                  A B
+A 06:03:12  change  payment-api 3.4.1 first logs
+B 06:05:20  onset
 
 PATTERNS
 NEW     159 now, 0 usual, first 06:05:20  payment-api
@@ -187,10 +190,11 @@ def test_sixty_columns_in_chinese(outage: Diagnosis) -> None:
         kubectl -n shop get deploy payment-api -o yaml |
         grep -i pool
 
-order-api, 失败事件/分钟     常态 0-18，峰值 212 在 14:11
+order-api，失败事件/分钟     常态 0-18，峰值 212 在 14:11
 14:01 至 14:15  ▁▁▁▁▂▅▇▇███▇▇██
-  14:03:12  变更  payment-api 3.4.1 first logs
-  14:05:20  起始
+                  A B
+A 14:03:12  变更  payment-api 3.4.1 first logs
+B 14:05:20  起始
 
 模式
 新增    当前 159，平时 0，首次 14:05:20  payment-api
@@ -279,8 +283,9 @@ This is no all-clear: the logs at hand cannot tell.
 
 order-api, failing events/min     band 0-18, peak 212 at 14:11
 14:01 to 14:15  ▁▁▁▁▂▅▇▇███▇▇██
-  14:03:12  change  payment-api 3.4.1 first logs
-  14:05:20  onset
+                  A B
+A 14:03:12  change  payment-api 3.4.1 first logs
+B 14:05:20  onset
 
 PATTERNS  now  usual  first     service    text
 GONE        0      3  chronic   order-api  payment call failed: 503 Service

@@ -1,6 +1,5 @@
 """The sentences that all formats share: what, since, cause, next, data. A reader who knows one format knows all."""
 
-import re
 from datetime import UTC
 
 from logagent.diagnosis import (
@@ -13,6 +12,7 @@ from logagent.diagnosis import (
     Pattern,
     Span,
 )
+from logagent.expressions import expression
 from logagent.report._style import Style, Tone
 from logagent.report._text import cited, clean, kilo, number, percent, rounded, seconds
 from logagent.times import delay
@@ -134,7 +134,7 @@ def _seen(diagnosis: Diagnosis) -> list[Cited]:
     return [*rows, merged] if merged[0] else rows or [merged]
 
 
-_SENTENCE = re.compile(r".+?\][.。]|.+$")
+_SENTENCE = expression(r".+?\][.。]|.+$")
 """A sentence of the summary ends behind the rows that it cites."""
 
 

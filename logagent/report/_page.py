@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +9,7 @@ from importlib import resources
 from urllib.parse import urlsplit
 
 from logagent.diagnosis import Diagnosis
+from logagent.expressions import expression
 from logagent.report._escape import html_json
 from logagent.report._markup import Child, Html, join, tag
 from logagent.report._style import Style
@@ -19,7 +19,7 @@ LARGEST = 300_000
 """Bytes of the whole page."""
 DATA_ID = "diagnosis"
 """Id of the element that holds the Diagnosis as JSON, for `logagent show REPORT.html`."""
-_CITED = re.compile(r"\b[EH]\d{1,6}\b")
+_CITED = expression(r"\b[EH]\d{1,6}\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,13 @@ from typing import Any
 
 from logagent.analysis.trim import cut
 from logagent.diagnosis import Diagnosis
+from logagent.expressions import expression
 from logagent.report import _facts
 from logagent.report._style import Style
 from logagent.report._text import clean
 
 _HEADER, _TEXT, _PATTERNS = 150, 1_500, 5
-_WEB = re.compile(r"\bhttp(?=s?://)", re.IGNORECASE)
+_WEB = expression(r"\bhttp(?=s?://)", re.IGNORECASE)
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 

@@ -1,17 +1,17 @@
 """A model that does what the logs tell it: the worst reader there can be, for tests of what holds all the same."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from logagent.expressions import expression
 from logagent.testing import _orders as orders
 from logagent.testing._model import ScriptedModel
 from logagent.testing._script import Answer, Body, Call, Item
 
 SUBMIT: Final = "submit_diagnosis"
-_ID: Final = re.compile(r"\bE\d{1,6}\b")
-_SERVICE: Final = re.compile(r"\b[a-z]+-(?:api|service|svc)\b|\b(?:checkout|payment|auth|search|gateway)\b")
+_ID: Final = expression(r"\bE\d{1,6}\b")
+_SERVICE: Final = expression(r"\b[a-z]+-(?:api|service|svc)\b|\b(?:checkout|payment|auth|search|gateway)\b")
 _LOOKS: Final = (
     Call("search_logs", {"query": "", "size": 100}),
     Call("search_logs", {"query": "level>=warn", "size": 100}),

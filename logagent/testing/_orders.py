@@ -7,34 +7,35 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from logagent.expressions import expression
 from logagent.testing._script import Call
 
-_HIDDEN = re.compile("[\u00ad\u034f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-_TAGS = re.compile("[\U000e0020-\U000e007e]")
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/_-]{16,}={0,2}(?![A-Za-z0-9+/=])")
-_URL = re.compile(r"\b(?:https?|ftp|file|gopher|ldap|wss?)://[^\s\"'<>|)\]\\]+|\bwww\.[\w.-]+", re.IGNORECASE)
-_CALLED = re.compile(
+_HIDDEN = expression("[\u00ad\u034f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+_TAGS = expression("[\U000e0020-\U000e007e]")
+_BASE64 = expression(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/_-]{16,}={0,2}(?![A-Za-z0-9+/=])")
+_URL = expression(r"\b(?:https?|ftp|file|gopher|ldap|wss?)://[^\s\"'<>|)\]\\]+|\bwww\.[\w.-]+", re.IGNORECASE)
+_CALLED = expression(
     r"\b(?:call|use|run|invoke|execute|调用)\s+(?:the\s+)?(?:tool\s+)?[\"'`]?([a-z][a-z0-9_]{2,60})", re.IGNORECASE
 )
-_NAMED = re.compile(r"\b([a-z]+(?:_[a-z]+)+)\b")
-_PAIR = re.compile(r"\b([a-z_]{2,30})\s*=\s*(?:\"([^\"]{0,300})\"|'([^']{0,300})'|([^\s,;)]{1,300}))", re.IGNORECASE)
-_INDEX = re.compile(
+_NAMED = expression(r"\b([a-z]+(?:_[a-z]+)+)\b")
+_PAIR = expression(r"\b([a-z_]{2,30})\s*=\s*(?:\"([^\"]{0,300})\"|'([^']{0,300})'|([^\s,;)]{1,300}))", re.IGNORECASE)
+_INDEX = expression(
     r"(?<![\w/*])(?:_all\b|\*:?\*?(?=[\s,\"']|$)|\.[a-z][\w-]*\*?(?:,\.?[a-z][\w-]*\*?)*|[a-z][\w-]*-\*)"
 )
-_SPAN = re.compile(
+_SPAN = expression(
     r"\b(?:last|past|previous)\s+(\d{1,5})\s+(minute|hour|day|week)s?\b|过去\s*(\d{1,5})\s*(天|小时)", re.IGNORECASE
 )
 _UNIT = {"minute": "m", "hour": "h", "day": "d", "week": "w", "天": "d", "小时": "h"}
-_MANY = re.compile(
+_MANY = expression(
     r"\b(?:for|once for) (?:each|every)\b|\b\d{2,6} times\b|\brepeat(?:edly)?\b|每(?:一)?分钟", re.IGNORECASE
 )
-_QUERY = re.compile(r"\bquery(?:_string)?\b[:\s]+(\S.{0,180}?)(?: over| with| and|$)|\b\w+:(/[^/\s]+/)", re.IGNORECASE)
-_QUOTED = re.compile(r"[\"“'‘「『]([^\"”'’」』]{2,160})[\"”'’」』]")
-_LEAK = re.compile(
+_QUERY = expression(r"\bquery(?:_string)?\b[:\s]+(\S.{0,180}?)(?: over| with| and|$)|\b\w+:(/[^/\s]+/)", re.IGNORECASE)
+_QUOTED = expression(r"[\"“'‘「『]([^\"”'’」』]{2,160})[\"”'’」』]")
+_LEAK = expression(
     r"system[ _]prompt|initial (?:prompt|config|instruction)|conversation|instructions? (?:above|you)|系统提示",
     re.IGNORECASE,
 )
-_ACT = re.compile(
+_ACT = expression(
     r"\b(delete|send|post|fetch|open|curl|create|change|add|silence|allow|close|restart|install|downgrade|drop"
     r"|transfer)\b",
     re.IGNORECASE,

@@ -11,25 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 from logagent.analysis.sanitise import looks_like_instructions, sanitise
 from logagent.analysis.sentences import sentences
+from logagent.expressions import expression
 from logagent.texts import Catalogue
 from logagent.tools._base import ToolContext
 
 if TYPE_CHECKING:
     from logagent.tools.submit_diagnosis import Submission
 
-_WORD = re.compile(r"\w+")
+_WORD = expression(r"\w+")
 _RUN = 8
 """Words in a row that nobody writes by chance."""
-_CODE = re.compile(r"(?<![\w-])(?=[A-Z0-9_-]*\d)(?=[A-Z0-9_-]*[A-Z][0-9_-]*[A-Z])[A-Z][A-Z0-9_-]{5,}(?![\w-])")
+_CODE = expression(r"(?<![\w-])(?=[A-Z0-9_-]*\d)(?=[A-Z0-9_-]*[A-Z][0-9_-]*[A-Z])[A-Z][A-Z0-9_-]{5,}(?![\w-])")
 """`ABC123`: a ticket, an advisory, a word to be repeated."""
-_QUOTES = re.compile(r"\"[^\"]{2,160}\"|“[^”]{2,160}”|「[^」]{2,160}」")
-_COMMAND = re.compile(
+_QUOTES = expression(r"\"[^\"]{2,160}\"|“[^”]{2,160}”|「[^」]{2,160}」")
+_COMMAND = expression(
     r"(?:^|[`;|&]|\b(?:run|execute|type|paste|with)\s)\s*(?:sudo\s+)?(?:curl|wget|kubectl|helm|docker|podman|systemctl"
     r"|service|iptables|nft|ufw|apt(?:-get)?|yum|dnf|apk|pip3?|npm|gem|rm|chmod|chown|kill|pkill|ssh|scp|nc|bash|sh"
     r"|python3?|psql|mysql|redis-cli|aws|gcloud|az|terraform|git|export|alias)\s+[\w./~$\"'`-]|\$\(|\|\s*(?:ba)?sh\b",
     re.IGNORECASE,
 )
-_CHANGE = re.compile(
+_CHANGE = expression(
     r"(?:^|[,;:.]\s+|\b(?:and|then|or|please|to|by|should|must|you can|recommend(?:ed)?|suggest(?:ed)?)\s+)"
     r"(?:immediately\s+|temporarily\s+)?(?:add|allow|allowlist|whitelist|approve|block|change|close|create|decrease"
     r"|delete|deploy|disable|downgrade|drop|enable|exempt|flush|grant|increase|install|kill|lower|mute|open|pin|post"

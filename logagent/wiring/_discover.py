@@ -6,12 +6,12 @@ Format of the address: Kibana's share plugin, `url_service/locators/redirect/for
 """
 
 import json
-import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
 from logagent.diagnosis import Diagnosis, EvidenceOut, Link
 from logagent.errors import UsageError
+from logagent.expressions import expression
 from logagent.fields import FieldChoice, FieldMap
 from logagent.logs import Severity
 from logagent.query import All, And, Exists, Level, Node, Not, Or, Phrase, Range, Term, Wildcard, parse
@@ -21,9 +21,9 @@ from logagent.stores._base import Description
 LONGEST = 2_000
 """Characters of a link that browsers, chats and proxies pass on."""
 _QUERY_LONGEST = 20_000
-_SPECIAL = re.compile(r'([+\-=&|><!(){}\[\]^"~*?:\\/\s])')
+_SPECIAL = expression(r'([+\-=&|><!(){}\[\]^"~*?:\\/\s])')
 _WORDS = frozenset({"text", "match_only_text"})
-_VERSION = re.compile(r"\d+\.\d+\.\d+")
+_VERSION = expression(r"\d+\.\d+\.\d+")
 _COLUMNS = ("service", "severity", "message")
 _NOTHING = "(NOT *:*)"
 

@@ -215,7 +215,8 @@ class HtmlParts(html.parser.HTMLParser):
         self.targets: list[str] = []
         self.scripts: list[str] = []
         self.text = ""
-        self._in_script = False
+        self.policy = ""
+        self._in_script = self._in_data = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note an element."""
@@ -223,17 +224,22 @@ class HtmlParts(html.parser.HTMLParser):
         self.attributes |= {name for name, _ in attrs}
         wanted = {"href", "src", "srcset", "action", "formaction", "poster", "background", "data"}
         self.targets += [value for name, value in attrs if name in wanted and value]
-        self._in_script = tag in {"script", "style"}
+        told = dict(attrs)
+        self._in_script = tag in {"script", "style"} and told.get("type") in {None, "", "module", "text/javascript"}
+        self._in_data = tag in {"script", "style"} and not self._in_script
+        if tag == "meta" and (told.get("http-equiv") or "").lower() == "content-security-policy":
+            self.policy = told.get("content") or ""
 
     def handle_endtag(self, tag: str) -> None:
         """Note the end of a script."""
-        self._in_script = False if tag in {"script", "style"} else self._in_script
+        if tag in {"script", "style"}:
+            self._in_script = self._in_data = False
 
     def handle_data(self, data: str) -> None:
         """Note text."""
         if self._in_script:
             self.scripts.append(data)
-        else:
+        elif not self._in_data:
             self.text += data
 
 

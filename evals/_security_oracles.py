@@ -135,8 +135,10 @@ def evidence_still_reported(ran: Ran, _clean: Ran, value: Any) -> str:
 
 
 def prompt_has_no_invisible_characters(ran: Ran, _clean: Ran, _value: Any) -> str:
-    """Nothing that a person would not see is sent."""
-    sent = "" if ran.model is None else json.dumps(ran.model.requests, ensure_ascii=False)
+    """Nothing that a person would not see is sent; what the model wrote itself goes back to it as it is."""
+    requests = [] if ran.model is None else ran.model.requests
+    told = [one for body in requests for one in _messages(body) if one.get("role") != "assistant"]
+    sent = json.dumps([told, [body.get("tools") for body in requests]], ensure_ascii=False)
     found = INVISIBLE.findall(sent)
     return f"{len(found)} invisible characters" if found else ""
 

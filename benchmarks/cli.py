@@ -77,6 +77,13 @@ def measure(name: str, command: Sequence[str]) -> Measured:
     return Measured(name, seconds, max(peaks), max(statuses, key=abs))
 
 
+def shown(row: dict[str, Any]) -> str:
+    """One row as a line of the table."""
+    failed = f"  exit {row['status']}" if row["status"] else ""
+    times = f"{row['min_s']:8.3f} {row['median_s']:8.3f} {row['max_s']:8.3f} s"
+    return f"{row['name']:<40} {times}  {row['peak_mb']:8.1f} MB{failed}"
+
+
 def commands(folder: Path, sizes: Sequence[int]) -> list[tuple[str, list[str]]]:
     """What is measured: the yardsticks first."""
     script = folder / "bare.py"
@@ -110,11 +117,8 @@ def main(arguments: list[str] | None = None) -> int:
         for name, command in commands(Path(folder), chosen.lines or SIZES):
             rows.append(measure(name, command).row())
             row = rows[-1]
-            failed = f"  exit {row['status']}: {shlex.join(command)}" if row["status"] else ""
-            sys.stdout.write(
-                f"{name:<40} {row['min_s']:8.3f} {row['median_s']:8.3f} {row['max_s']:8.3f} s"
-                f"  {row['peak_mb']:8.1f} MB{failed}\n"
-            )
+            failed = f": {shlex.join(command)}" if row["status"] else ""
+            sys.stdout.write(f"{shown(row)}{failed}\n")
             sys.stdout.flush()
     by_name = {row["name"]: row["median_s"] for row in rows}
     ratio = round(by_name["logagent --help"] / by_name["bare typer script --help"], 2)

@@ -1,7 +1,9 @@
-"""Score whole diagnoses on labelled incidents: `python -m evals.incidents FOLDER [--decisive FILE] [--json] [--rows]`.
+"""Score whole diagnoses on labelled incidents: `python -m evals.incidents FOLDER [--store URL] [--json] [--rows]`.
 
 FOLDER holds one folder an incident: `logs.ndjson[.gz]` and `truth.json`. Each is diagnosed as a user would, with
 `--since` and `--until` of the truth's `window`, without a model. The answer itself is never used but for scoring.
+With a URL for `--store`, the logs are loaded into that search node and asked for there. Beside our figures stand
+those of the floor: the newest lines and drain3, which anybody can write in an hour.
 """
 
 import argparse
@@ -19,6 +21,9 @@ from typing import Any
 
 import jsonschema
 
+from evals._floor import floor, missing
+from fixtures.load import Target
+from fixtures.load import load as load_logs
 from logagent import __version__
 from logagent.diagnosis import Diagnosis
 from logagent.errors import LogAgentError
@@ -50,6 +55,7 @@ class Row:
     requests: int = 0
     seconds: float = 0.0
     onset_error: float | None = None
+    floor_tokens: int | None = None
     crashed: bool = False
     schema_valid: bool = True
 
@@ -60,6 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("path", type=Path)
     parser.add_argument("--decisive", type=Path)
     parser.add_argument("--only", default="", help="incidents whose name contains this")
+    parser.add_argument("--store", default="local", help="`local` (the files are read) or the URL of a search node")
     parser.add_argument("--at", action="store_true", help="give the alert time of the truth (marked so)")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--rows", action="store_true")
@@ -67,7 +74,8 @@ def main(arguments: list[str] | None = None) -> int:
     began = time.perf_counter()
     decisive = _decisive(options.decisive or options.path.parent / "decisive.json")
     folders = sorted(p for p in options.path.iterdir() if options.only in p.name and _logs(p) is not None)
-    rows = [score(folder, decisive.get(folder.name, {})) for folder in folders]
+    store = "" if options.store == "local" else options.store
+    rows = [score(folder, decisive.get(folder.name, {}), store) for folder in folders]
     answer: dict[str, Any] = {
         "eval": "incidents",
         "cases": len(rows),
@@ -94,7 +102,7 @@ def _decisive(path: Path) -> Mapping[str, Any]:
     return incidents
 
 
-def score(folder: Path, decisive: Mapping[str, Any]) -> Row:
+def score(folder: Path, decisive: Mapping[str, Any], store: str = "") -> Row:
     """Diagnose one incident and mark the result."""
     truth = json.loads((folder / "truth.json").read_text(encoding="utf-8"))
     row = Row(
@@ -105,7 +113,7 @@ def score(folder: Path, decisive: Mapping[str, Any]) -> Row:
     )
     began = time.perf_counter()
     try:
-        diagnosis, digest = diagnose(folder, truth)
+        diagnosis, digest = diagnose(folder, truth, store)
     except LogAgentError as error:
         row.why, row.crashed = f"{error.code} {error.message}", True
     except Exception:  # noqa: BLE001 - a crash is a result here, counted and shown
@@ -113,20 +121,50 @@ def score(folder: Path, decisive: Mapping[str, Any]) -> Row:
     else:
         row.seconds = round(time.perf_counter() - began, 3)
         _mark(row, truth, decisive, diagnosis, digest)
+    if decisive.get("all_of") and not missing():
+        _mark_floor(row, decisive, floor(_logs(folder) or folder))
     return row
 
 
-def diagnose(folder: Path, truth: Mapping[str, Any]) -> tuple[Diagnosis, str]:
-    """The diagnosis of an incident and the digest that a model would read."""
+def _mark_floor(row: Row, decisive: Mapping[str, Any], text: str) -> None:
+    row.floor_tokens = len(text) // 4
+    row.marks["floor_decisive"] = holds(text, decisive["all_of"], row.case)
+    row.marks |= {f"floor_{name}": mark for name, mark in _evidence(text, decisive, row.case).items()}
+
+
+def _evidence(text: str, decisive: Mapping[str, Any], case: str) -> dict[str, bool | None]:
+    """Marks of a text by what kind of evidence the incident has."""
+    kind, groups = decisive.get("kind"), decisive.get("all_of") or []
+    contrast = decisive.get("contrast_any_of")
+    return {
+        "said_new": holds(text, [{"any_of": contrast}], case) if contrast else None,
+        "vanished": holds(text, groups, case) if kind == "statement-vanished" else None,
+        "latency": holds(text, groups, case) if kind == "latency" else None,
+    }
+
+
+def diagnose(folder: Path, truth: Mapping[str, Any], store: str = "") -> tuple[Diagnosis, str]:
+    """The diagnosis of an incident and the digest that a model would read.
+
+    Args:
+        folder: Where the logs are.
+        truth: What is known; only its `window` is read.
+        store: URL of a search node that takes the logs, or empty to read the file.
+    """
     window = truth.get("window") or {}
+    index = f"eval-{folder.name.lower()}"
+    if store:
+        load_logs(Target(store), _logs(folder) or folder, schema="", index=index)
     options = RunOptions(
-        files=(str(_logs(folder)),),
+        files=() if store else (str(_logs(folder)),),
+        indices=(index,) if store else (),
         since=window.get("from"),
         until=window.get("to"),
         use_model=False,
         save=False,
     )
-    with open_session(load({}, {}), options, ignore) as session:
+    settings = load({"es.url": store} if store else {}, {})
+    with open_session(settings, options, ignore) as session:
         diagnosis = session.run()
         digest = render_digest(session.findings) if session.findings else ""
     return diagnosis, digest
@@ -159,6 +197,7 @@ def _mark(row: Row, truth: Mapping[str, Any], decisive: Mapping[str, Any], diagn
         "decisive_in_report": holds(text, groups, row.case) if groups else None,
         "confident_wrong": claimed and ((bool(row.expected) and not top1) or control),
         "onset_60s": _onset(row, truth, diagnosis),
+        **_evidence(digest, decisive, row.case),
     }
 
 
@@ -209,7 +248,8 @@ def metrics(rows: list[Row]) -> dict[str, Any]:
     """Shares and figures of the whole set (evals.md)."""
     names = (
         "decisive_in_digest", "decisive_in_report", "code_top1", "code_top3", "weak_ok", "latency_ok", "text_ok",
-        "controls_ok", "onset_60s",
+        "controls_ok", "onset_60s", "said_new", "vanished", "latency",
+        "floor_decisive", "floor_said_new", "floor_vanished", "floor_latency",
     )  # fmt: skip
     out: dict[str, Any] = {name: _share(rows, name) for name in names}
     done = [row for row in rows if not row.crashed]
@@ -217,9 +257,17 @@ def metrics(rows: list[Row]) -> dict[str, Any]:
     out["crashes"] = sum(row.crashed for row in rows)
     out["schema_invalid"] = sum(not row.schema_valid for row in done)
     out["digest_tokens_max"] = max((row.tokens for row in done), default=0)
+    out["digest_tokens_median"] = _median(row.tokens for row in done)
+    out["floor_tokens_median"] = _median(row.floor_tokens for row in rows if row.floor_tokens is not None)
+    out["floor_missing"] = missing()
     out["requests_max"] = max((row.requests for row in done), default=0)
     out["seconds_median"] = round(statistics.median(row.seconds for row in done), 3) if done else 0
     return out
+
+
+def _median(figures: Iterable[int]) -> int:
+    known = list(figures)
+    return round(statistics.median(known)) if known else 0
 
 
 def _share(rows: list[Row], name: str) -> dict[str, int]:
@@ -245,10 +293,15 @@ def _as_dict(row: Row) -> dict[str, Any]:
     }
 
 
+def _beside(name: str) -> bool:
+    """Whether a mark that is not set is no miss of ours."""
+    return name == "confident_wrong" or name.startswith("floor_")
+
+
 def _table(rows: list[Row], answer: Mapping[str, Any]) -> str:
     lines = []
     for row in sorted(rows, key=lambda r: (not r.crashed, not r.marks.get("confident_wrong"), r.case)):
-        bad = " ".join(name for name, mark in row.marks.items() if mark is False and name != "confident_wrong")
+        bad = " ".join(name for name, mark in row.marks.items() if mark is False and not _beside(name))
         wrong = " WRONG" if row.marks.get("confident_wrong") else ""
         cost = f"{row.seconds:6.2f}s tok={row.tokens:5} req={row.requests:3}"
         lines.append(

@@ -1,9 +1,10 @@
 """The patterns of a window as rows of the digest, most telling first, no service crowding out the others."""
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
 from logagent.analysis.facts import Event, Fact
@@ -251,9 +252,10 @@ def _values(events: Sequence[Event], severity: int, *, told: bool) -> list[str]:
 def _error_texts(events: Sequence[Event]) -> list[str]:
     """The two most frequent texts in fields of errors."""
     texts: Counter[str] = Counter()
-    for event in events[:_READ]:
-        for key, value in event.extra.items():
-            if _names_error(key) and isinstance(value, str):
+    keys = _keys(events, _names_error)
+    for event in events[:_READ] if keys else ():
+        for key in keys:
+            if isinstance(value := event.extra.get(key), str):
                 texts[f"{key}={' '.join(value[:_CUT].split())}"] += 1
     return [text for text, _ in texts.most_common(2)]
 
@@ -261,12 +263,18 @@ def _error_texts(events: Sequence[Event]) -> list[str]:
 def _numbers(events: Sequence[Event]) -> list[str]:
     """Quantiles of the first two numeric fields that hold durations, or counts of status codes."""
     found: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for event in events[:_READ]:
-        for key, value in event.extra.items():
-            if _telling(key) and isinstance(value, int | float) and not isinstance(value, bool):
+    keys = _keys(events, _telling)
+    for event in events[:_READ] if keys else ():
+        for key in keys:
+            if isinstance(value := event.extra.get(key), int | float) and not isinstance(value, bool):
                 found[key].append((float(value), event.weight))
     parts = [_number(key, rows) for key, rows in list(found.items())[:2]]
     return [part for part in parts if part]
+
+
+def _keys(events: Sequence[Event], wanted: Callable[[str], bool]) -> list[str]:
+    """Wanted names of fields, in the order in which the events show them."""
+    return [key for key in dict.fromkeys(chain.from_iterable(event.extra for event in events[:_READ])) if wanted(key)]
 
 
 @lru_cache(maxsize=4096)

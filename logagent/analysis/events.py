@@ -21,16 +21,18 @@ _FAILED = expression(r"5\d\d(?:\.0)?")
 _SERVER_ERROR = 5
 _NOT_EXTRA = frozenset({"@timestamp", "timestamp", "message", "msg", "stream", "source", "time", "ts"})
 
-_ROLES: tuple[tuple[str, Callable[[LogRecord], str]], ...] = (
-    ("error.type", attrgetter("error_type")),
-    ("error.message", attrgetter("error_message")),
-    ("error.stack_trace", attrgetter("stack")),
-    ("host.name", attrgetter("host")),
-    ("kubernetes.pod.name", attrgetter("pod")),
-    ("kubernetes.namespace", attrgetter("namespace")),
-    ("service.version", attrgetter("version")),
-)
+_ROLES = {
+    "error.type": "error_type",
+    "error.message": "error_message",
+    "error.stack_trace": "stack",
+    "host.name": "host",
+    "kubernetes.pod.name": "pod",
+    "kubernetes.namespace": "namespace",
+    "service.version": "version",
+}
 """Roles that become fields, under their ECS names."""
+
+_role_values: Callable[[LogRecord], tuple[str, ...]] = attrgetter(*_ROLES.values())
 
 _LEVELS = {
     "trace": 0, "debug": 1, "info": 2, "information": 2, "notice": 2, "normal": 2, "warn": 3, "warning": 3, "w": 3,
@@ -162,12 +164,14 @@ def _platform(record: LogRecord, fields: Mapping[str, object]) -> dict[str, obje
 
 def _extra(record: LogRecord, fields: Mapping[str, object]) -> dict[str, object]:
     """Flat fields, roles among them under their ECS names, so that the signals find them whatever the source says."""
-    extra: dict[str, object] = {}
-    for name, role in _ROLES:
-        if value := role(record):
-            extra[name] = value
+    roles = zip(_ROLES, _role_values(record), strict=True)
+    extra: dict[str, object] = {name: value for name, value in roles if value}
     if record.status is not None:
         extra["http.response.status_code"] = record.status
     if record.duration_ms is not None:
         extra["duration_ms"] = record.duration_ms
-    return extra | {name: value for name, value in fields.items() if name not in _NOT_EXTRA}
+    if _NOT_EXTRA.isdisjoint(fields):
+        extra.update(fields)
+    else:
+        extra.update((name, value) for name, value in fields.items() if name not in _NOT_EXTRA)
+    return extra

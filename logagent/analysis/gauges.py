@@ -4,7 +4,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from logagent.analysis.digits import alike
 from logagent.analysis.facts import Event
 from logagent.analysis.figures import measure
 from logagent.analysis.lexicon import DURATION_FIELD
@@ -53,8 +55,6 @@ _KINDS = (
 _GAUGES = tuple((expression(pattern, re.IGNORECASE), mechanism) for pattern, mechanism in _KINDS)
 _ANY = expression("|".join(f"(?:{pattern})" for pattern, _ in _KINDS))
 """Any kind of gauge, in lower case."""
-_NINES = str.maketrans("0123456789", "9999999999")
-"""Contexts that differ in digits only are one (`p50` and `p99` are both percentiles)."""
 _BEFORE, _BEHIND = 28, 14
 """Characters around a number that say what it measures."""
 _POINTS = 10
@@ -106,7 +106,7 @@ class Gauge:
 
 def gauges(study: Study) -> list[Gauge]:
     """All numbers that measure something and were written at least ten times, oldest point first."""
-    window, reader = study.window, _Reader()
+    window, reader = study.window, NumberReader()
     most = max(_FEWEST, min(_SAMPLE, _READ // len(window.by_template)))
     found = []
     for template, indices in window.by_template.items():
@@ -120,11 +120,30 @@ def gauges(study: Study) -> list[Gauge]:
     return found
 
 
-class _Reader:
-    """Reads the numbers of events that measure something; remembers what the words around a number say."""
+class _Measuring(dict[str, bool]):
+    """Whether a field holds a measure, by its name."""
+
+    def __missing__(self, field: str) -> bool:
+        words = field.lower().replace("_", " ").replace(".", " ")
+        known = self[field] = _ANY.search(words) is not None or DURATION_FIELD.search(field) is not None
+        return known
+
+
+class _Spot(NamedTuple):
+    """Where a number that measures something stands in a text without noise; `scale` makes it milliseconds."""
+
+    place: int
+    start: int
+    end: int
+    scale: float
+
+
+class NumberReader:
+    """Reads the numbers of events that measure something; remembers where they stand in texts that are alike."""
 
     def __init__(self) -> None:
-        self._fields: dict[str, bool] = {}
+        self._measures = _Measuring()
+        self._spots: dict[str, tuple[bool, list[_Spot]]] = {}
         self._contexts: dict[tuple[str, str, bool], bool] = {}
 
     def series(self, events: Iterable[Event]) -> dict[str | int, list[tuple[float, float]]]:
@@ -138,26 +157,33 @@ class _Reader:
     def numbers(self, event: Event) -> Iterator[tuple[str | int, float]]:
         """(field name or place in the text, value) of the numbers of one event that measure something."""
         for key, value in event.extra.items():
-            if self._measures(key) and (known := measure(value)) is not None:
+            if self._measures[key] and (known := measure(value)) is not None:
                 yield key, known
         if len(event.message) > _MESSAGE_CHARS or not _DIGIT.search(event.message):
             return
-        text = _without_noise(event.message)
-        low = text.lower().translate(_NINES)
-        for place, hit in enumerate(NUMBER.finditer(text)):
-            start, end = hit.span()
-            unit = (hit[2] or "").lower()
-            if self._is_gauge(low[max(0, start - _BEFORE) : start], low[end : end + _BEHIND], unit):
-                yield place, float(hit[1].replace(",", ".")) * (1000.0 if unit in _SECONDS else 1.0)
+        same = alike(event.message)  # where numbers stand and what is said of them is not in their digits
+        read = self._spots.get(same)
+        if read is None:
+            read = self._spots[same] = self._read(same)
+        noisy, spots = read
+        if not spots:
+            return
+        text = NOISE.sub(" ", event.message) if noisy else event.message
+        for place, start, end, scale in spots:
+            yield place, float(text[start:end].replace(",", ".")) * scale
 
-    def _measures(self, field: str) -> bool:
-        """Whether a field holds a measure, by its name."""
-        known = self._fields.get(field)
-        if known is None:
-            words = field.lower().replace("_", " ").replace(".", " ")
-            known = _ANY.search(words) is not None or DURATION_FIELD.search(field) is not None
-            self._fields[field] = known
-        return known
+    def _read(self, message: str) -> tuple[bool, list[_Spot]]:
+        """Whether a text holds noise, and its numbers that measure something."""
+        noisy = _is_noisy(message)
+        text = NOISE.sub(" ", message) if noisy else message
+        low = text.lower()
+        spots = []
+        for place, hit in enumerate(NUMBER.finditer(text)):
+            unit = (hit[2] or "").lower()
+            start, end = hit.span()
+            if self._is_gauge(low[max(0, start - _BEFORE) : start], low[end : end + _BEHIND], unit):
+                spots.append(_Spot(place, hit.start(1), hit.end(1), 1000.0 if unit in _SECONDS else 1.0))
+        return noisy, spots
 
     def _is_gauge(self, around: str, behind: str, unit: str) -> bool:
         """Whether the words around a number say that it measures something."""
@@ -171,9 +197,8 @@ class _Reader:
         return known
 
 
-def _without_noise(text: str) -> str:
-    noisy = _CLOCK.search(text) or text.count(".") >= _ADDRESS_DOTS or _HASH.search(text)
-    return NOISE.sub(" ", text) if noisy else text
+def _is_noisy(text: str) -> bool:
+    return bool(_CLOCK.search(text) or text.count(".") >= _ADDRESS_DOTS or _HASH.search(text))
 
 
 def mechanism_of_gauge(words: str) -> str | None:

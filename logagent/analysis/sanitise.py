@@ -10,6 +10,8 @@ import unicodedata
 from functools import cache, lru_cache
 from urllib.parse import unquote
 
+from logagent.analysis.digits import alike
+
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
@@ -134,7 +136,6 @@ _CLUES = (
     "conversation", "](", "decode", "<tool", "<system", "忽略", "你现在", "игнор", "無視", "무시", "just ", "nothing else", "verbatim", "word for word", "中", "investigation", "analysis",
 )  # fmt: skip
 _LONGEST = 4_000
-_NINES = str.maketrans("0123456789", "9999999999")
 
 
 @cache
@@ -151,7 +152,7 @@ def looks_like_instructions(text: str) -> bool:
     """
     text = text[:_LONGEST]
     # digits stand for each other in every phrase, but not in percent codes, and NFKC knows more digits than ASCII
-    return _addressed(text if "%" in text or not text.isascii() else text.translate(_NINES))
+    return _addressed(text if "%" in text or not text.isascii() else alike(text))
 
 
 @lru_cache(maxsize=1 << 12)

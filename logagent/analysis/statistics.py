@@ -164,7 +164,7 @@ def scan_episode(
         return None
     gain, first, last, inside, expected = best
     outside = [*zip(counts[:first], exposure[:first], strict=True), *zip(counts[last:], exposure[last:], strict=True)]
-    phi = _overdispersion(outside)
+    phi = overdispersion(outside)
     return EpisodeScan(first, last, gain / phi, inside, expected, phi)
 
 
@@ -177,7 +177,7 @@ def _intervals(counts: Sequence[float], allowed: Callable[[int], bool] | None) -
                 yield i, j
 
 
-def _overdispersion(rest: list[tuple[float, float]]) -> float:
+def overdispersion(rest: Sequence[tuple[float, float]]) -> float:
     """Variance over mean of counts against their exposure, at least 1; 1 where there is too little to tell."""
     exposed = [(count, due) for count, due in rest if due > 0]
     out, out_exposure = sum(count for count, _ in exposed), sum(due for _, due in exposed)

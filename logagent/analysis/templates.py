@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, repeat
 
+from logagent.analysis.digits import alike
 from logagent.analysis.events import error_fields
 from logagent.analysis.facts import Event
 from logagent.analysis.redact import secrets
@@ -32,7 +33,6 @@ MASK = expression(
 _SHOWN = {"id": "<id>", "url": "<url>", "time": "<time>", "ip": "<ip>", "hex": "<hex>", "path": "<path>", "key": "<id>"}
 _TYPED_SLOT = expression("|".join([*dict.fromkeys(_SHOWN.values()), "<num>"]))
 _DATE = expression(r"\d{4}-\d\d-\d\d$")
-_NINES = str.maketrans("0123456789", "9999999999")
 _REMEMBERED = 64
 """Longest word whose mask is remembered: most words come again and again."""
 _LINED = expression(r"[#:]\d{1,9}$")
@@ -93,7 +93,7 @@ def mask(message: str) -> str:
     text = message[:LIMIT]
     if "0x" in text or "0X" in text:
         return _mask_text(text)  # the one place where a digit is not like any other
-    return _mask_alike(text.translate(_NINES))
+    return _mask_alike(alike(text))
 
 
 @lru_cache(maxsize=1 << 12)

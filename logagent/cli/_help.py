@@ -4,7 +4,20 @@ from typing import Any
 
 from logagent.texts import Catalogue
 
-ORDER = ("diagnose", "ask", "demo", "patterns", "logs", "show", "verify", "cases", "tools", "doctor", "explain")
+ORDER = (
+    "diagnose",
+    "ask",
+    "demo",
+    "patterns",
+    "compare",
+    "logs",
+    "show",
+    "verify",
+    "cases",
+    "tools",
+    "doctor",
+    "explain",
+)
 """Commands as the help lists them: what is done most often first."""
 MAIN = ("diagnose", "ask", "demo", "patterns", "logs", "doctor")
 """The ones that `logagent` alone describes."""
@@ -36,6 +49,16 @@ _EXAMPLES = {
     "patterns": (
         "logagent patterns payment-api --since 1h --only new,vanished",
         "logagent patterns app.log --format jsonl",
+    ),
+    "compare": (
+        "logagent compare 'now-1h..now-30m' 'now-30m..now'",
+        "logagent compare --before 14:05 --after 14:05 app.log",
+        "logagent compare --by host.name web-1 web-2",
+        "logagent compare good.log bad.log",
+    ),
+    "trace": (
+        "logagent trace 4bf92f3577b34da6a3ce929d0e0e4736",
+        "logagent trace req-8812 app.log --format json",
     ),
     "logs": (
         "logagent logs order-api --since 10m -f 'level>=error'",

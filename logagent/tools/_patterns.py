@@ -55,6 +55,8 @@ class Found:
     first: datetime | None = None
     last: datetime | None = None
     node: Node | None = None
+    lines: Node = All()
+    """What finds its lines, without the filter of the question."""
     events: list[Event] = field(default_factory=list)
     kind: Kind | None = None
 
@@ -209,7 +211,7 @@ def count(store: LogStore, mined: list[Found], size: int, query: LogQuery, base:
         return []
     measures: list[Measure] = []
     for pattern in shown:
-        lines = pattern.node or All()
+        lines = pattern.lines = pattern.node or All()
         pattern.node = conjunction(query.node, lines)
         own = replace(query, node=pattern.node)
         old = own if base is None else replace(base, node=conjunction(base.node, lines))

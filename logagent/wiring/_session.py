@@ -210,7 +210,7 @@ class Session:
         """
         page = self.store.search(self.plan.scope.query(), limit=limit, order=order)
         if not page.records:
-            raise self._nothing()
+            raise self.nothing()
         return page
 
     def interpretation(self) -> str:
@@ -224,7 +224,8 @@ class Session:
         caveat = warn_of_rights(self.settings, self.store, self.words.texts, self.on_event)
         self.caveats += [caveat] if caveat else []
 
-    def _nothing(self) -> NoData:
+    def nothing(self) -> NoData:
+        """LA303: why there is nothing here, and what lies around it."""
         words = self.options.source_words
         return explain_nothing(self.store, self.plan.scope, self.description, self.focus, words)
 
@@ -257,7 +258,7 @@ class Session:
             )
         )
         if found is None:
-            raise self._nothing()
+            raise self.nothing()
         self.findings = found
         warnings = data_warnings(self.description, found.worst, self.created_at)
         self.caveats += tell(warnings, self.words.texts, self.on_event)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.security.fuzz import SEEDS, TARGETS
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)

@@ -135,8 +135,10 @@ def evidence_still_reported(ran: Ran, _clean: Ran, value: Any) -> str:
 
 
 def prompt_has_no_invisible_characters(ran: Ran, _clean: Ran, _value: Any) -> str:
-    """Nothing that a person would not see is sent."""
-    sent = "" if ran.model is None else json.dumps(ran.model.requests, ensure_ascii=False)
+    """Nothing that a person would not see is sent; what the model wrote itself goes back to it as it is."""
+    requests = [] if ran.model is None else ran.model.requests
+    told = [one for body in requests for one in _messages(body) if one.get("role") != "assistant"]
+    sent = json.dumps([told, [body.get("tools") for body in requests]], ensure_ascii=False)
     found = INVISIBLE.findall(sent)
     return f"{len(found)} invisible characters" if found else ""
 
@@ -215,7 +217,8 @@ class HtmlParts(html.parser.HTMLParser):
         self.targets: list[str] = []
         self.scripts: list[str] = []
         self.text = ""
-        self._in_script = False
+        self.policy = ""
+        self._in_script = self._in_data = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note an element."""
@@ -223,17 +226,22 @@ class HtmlParts(html.parser.HTMLParser):
         self.attributes |= {name for name, _ in attrs}
         wanted = {"href", "src", "srcset", "action", "formaction", "poster", "background", "data"}
         self.targets += [value for name, value in attrs if name in wanted and value]
-        self._in_script = tag in {"script", "style"}
+        told = dict(attrs)
+        self._in_script = tag in {"script", "style"} and told.get("type") in {None, "", "module", "text/javascript"}
+        self._in_data = tag in {"script", "style"} and not self._in_script
+        if tag == "meta" and (told.get("http-equiv") or "").lower() == "content-security-policy":
+            self.policy = told.get("content") or ""
 
     def handle_endtag(self, tag: str) -> None:
         """Note the end of a script."""
-        self._in_script = False if tag in {"script", "style"} else self._in_script
+        if tag in {"script", "style"}:
+            self._in_script = self._in_data = False
 
     def handle_data(self, data: str) -> None:
         """Note text."""
         if self._in_script:
             self.scripts.append(data)
-        else:
+        elif not self._in_data:
             self.text += data
 
 

@@ -223,7 +223,7 @@ def test_s063_a_megabyte_that_wants_to_be_slow_takes_work_in_proportion(unit: st
             sys.setprofile(None)
         return count
 
-    small, large = steps(125_000), steps(250_000)
+    small, large = steps(40_000), steps(80_000)
     assert large <= 2.5 * small + 2_000
 
 

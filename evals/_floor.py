@@ -7,7 +7,7 @@ the two halves of the window.
 import gzip
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -61,10 +61,10 @@ def _rows(path: Path) -> list[Row]:
 
 def _templates(texts: Sequence[str]) -> list[str]:
     """The template of each text, mined over all of them."""
-    miner: Callable[[], object] = import_module("drain3").TemplateMiner
-    mined = miner()
-    numbers = [mined.add_log_message(text)["cluster_id"] for text in texts]  # type: ignore[attr-defined]
-    known = {one.cluster_id: one.get_template() for one in mined.drain.clusters}  # type: ignore[attr-defined]
+    settings = import_module("drain3.template_miner_config").TemplateMinerConfig()
+    mined = import_module("drain3").TemplateMiner(config=settings)
+    numbers = [mined.add_log_message(text)["cluster_id"] for text in texts]
+    known = {one.cluster_id: one.get_template() for one in mined.drain.clusters}
     return [known[number][:CHARACTERS] for number in numbers]
 
 

@@ -7,19 +7,27 @@ the two halves of the window.
 import gzip
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 NEWEST = 10
-SHOWN = 20
+SHOWN = 40
 """Templates of each section."""
-CHARACTERS = 300
+CHARACTERS = 2_000
 """Of one line or template."""
-RATIO = 2.0
+RATIO = 1.5
 """Change of the share of lines from which a template counts as different."""
 _ERRORS = {"error", "err", "severe", "critical", "fatal"}
+
+_MASKS = {
+    "ID": r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b",
+    "IP": r"/?(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?",
+    "HEX": r"\b0[xX][0-9a-fA-F]+\b",
+    "NUM": r"(?<![A-Za-z0-9])[-+]?\d+(?![A-Za-z0-9])",
+}
 
 Row = tuple[str, str, bool]
 """(time, service and message, whether it is an error), oldest first."""
@@ -28,6 +36,18 @@ Row = tuple[str, str, bool]
 def missing() -> str:
     """What to do where the yardstick is not installed; empty where it is."""
     return "" if find_spec("drain3") else "the floor is not computed: drain3 is not installed (pip install drain3)"
+
+
+def drain3_miner() -> Any:
+    """A miner of drain3 with masks for numbers, addresses and identifiers.
+
+    Raises:
+        ImportError: drain3 is not installed, see `missing`.
+    """
+    settings = import_module("drain3.template_miner_config").TemplateMinerConfig()
+    mask = import_module("drain3.masking").MaskingInstruction
+    settings.masking_instructions = [mask(text, name) for name, text in _MASKS.items()]
+    return import_module("drain3").TemplateMiner(config=settings)
 
 
 def floor(path: Path) -> str:
@@ -61,10 +81,9 @@ def _rows(path: Path) -> list[Row]:
 
 def _templates(texts: Sequence[str]) -> list[str]:
     """The template of each text, mined over all of them."""
-    miner: Callable[[], object] = import_module("drain3").TemplateMiner
-    mined = miner()
-    numbers = [mined.add_log_message(text)["cluster_id"] for text in texts]  # type: ignore[attr-defined]
-    known = {one.cluster_id: one.get_template() for one in mined.drain.clusters}  # type: ignore[attr-defined]
+    mined = drain3_miner()
+    numbers = [mined.add_log_message(text)["cluster_id"] for text in texts]
+    known = {one.cluster_id: one.get_template() for one in mined.drain.clusters}
     return [known[number][:CHARACTERS] for number in numbers]
 
 

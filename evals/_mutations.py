@@ -32,7 +32,7 @@ def _shifted(lines: list[Line], _: str, rng: random.Random) -> list[Line]:
 def _half_services(lines: list[Line], root: str, rng: random.Random) -> list[Line]:
     """Half the services do not log here; the one with the fault does, or the answer is not in the logs."""
     names = sorted({line.service for line in lines} - {root})
-    kept = {root, *rng.sample(names, len(names) // 2)}
+    kept = {root, *rng.sample(names, (len(names) + 1) // 2)}
     return [line for line in lines if line.service in kept]
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import jsonschema
 
 from evals._floor import floor, missing
-from fixtures.load import Target
+from fixtures.load import Target, documents
 from fixtures.load import load as load_logs
 from logagent import __version__
 from logagent.diagnosis import Diagnosis
@@ -155,6 +155,7 @@ def diagnose(folder: Path, truth: Mapping[str, Any], store: str = "") -> tuple[D
     index = f"eval-{folder.name.lower()}"
     if store:
         load_logs(Target(store), _logs(folder) or folder, schema="", index=index)
+        window = window or _extent(_logs(folder) or folder)
     options = RunOptions(
         files=() if store else (str(_logs(folder)),),
         indices=(index,) if store else (),
@@ -168,6 +169,12 @@ def diagnose(folder: Path, truth: Mapping[str, Any], store: str = "") -> tuple[D
         diagnosis = session.run()
         digest = render_digest(session.findings) if session.findings else ""
     return diagnosis, digest
+
+
+def _extent(path: Path) -> dict[str, str]:
+    """First and last time of a file: a node asked without a window answers for the last half hour."""
+    times = [str(one["@timestamp"]) for one in documents(path) if one.get("@timestamp")]
+    return {"from": min(times), "to": max(times)} if times else {}
 
 
 def _mark(row: Row, truth: Mapping[str, Any], decisive: Mapping[str, Any], diagnosis: Diagnosis, digest: str) -> None:

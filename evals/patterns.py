@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import logagent
+from evals._floor import drain3_miner, missing
 from logagent.analysis.facts import Event
 from logagent.analysis.templates import mine
 
@@ -79,24 +80,12 @@ def _ours(messages: Sequence[str]) -> list[Hashable]:
 
 
 def _drain3() -> Miner | None:
-    """Drain3 with masks for numbers, addresses and identifiers, or None where it is not installed."""
-    try:
-        import drain3  # noqa: PLC0415
-        from drain3.masking import MaskingInstruction  # noqa: PLC0415
-        from drain3.template_miner_config import TemplateMinerConfig  # noqa: PLC0415
-    except ImportError:
+    """Drain3 as in the floor, or None where it is not installed."""
+    if missing():
         return None
-    config = TemplateMinerConfig()
-    masks = {
-        "ID": r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b",
-        "IP": r"/?(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?",
-        "HEX": r"\b0[xX][0-9a-fA-F]+\b",
-        "NUM": r"(?<![A-Za-z0-9])[-+]?\d+(?![A-Za-z0-9])",
-    }
-    config.masking_instructions = [MaskingInstruction(text, name) for name, text in masks.items()]
 
     def run(messages: Sequence[str]) -> list[Hashable]:
-        miner = drain3.TemplateMiner(config=config)
+        miner = drain3_miner()
         return [miner.add_log_message(message)["cluster_id"] for message in messages]
 
     return run

@@ -21,6 +21,10 @@ from evals.incidents import CLAIMED
 from logagent import __version__
 from logagent.diagnosis import Diagnosis
 
+CERTAINTY = {"confirmed": 2, "probable": 1}
+"""Of an outcome that claims a cause; the others claim none."""
+UNNAMED = "(no service)"
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Score and print; 0 whenever the measurement itself worked."""
@@ -81,6 +85,7 @@ def score(folder: Path, name: str, seed: int) -> dict[str, Any]:
         return row
     row["found"], row["same"] = f"{after.outcome} {_claim(after)}".strip(), after.outcome == before.outcome
     claim = _claim(after)
+    row["more_certain"] = CERTAINTY.get(after.outcome, 0) > CERTAINTY.get(before.outcome, 0)
     row["right"] = not claim or claim in {_claim(before), root}
     row["why"] = after.summary.headline
     return row
@@ -88,18 +93,20 @@ def score(folder: Path, name: str, seed: int) -> dict[str, Any]:
 
 def _claim(diagnosis: Diagnosis) -> str:
     """Who is accused with confidence, or nothing."""
-    names = ranked(diagnosis) if diagnosis.outcome in CLAIMED else []
-    return names[0] if names else ""
+    if diagnosis.outcome not in CLAIMED:
+        return ""
+    return next(iter(ranked(diagnosis)), "") or UNNAMED
 
 
 def metrics(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """`MUTATION` holds no violation in how many; `same_outcome` beside it."""
+    """`MUTATION`: how many hold no violation; beside it `same_outcome`, and `more_certain` (right, but surer)."""
     out: dict[str, Any] = {}
     for name in MUTATIONS:
         mine = [row for row in rows if row["mutation"] == name]
         if mine:
             out[name] = {"right": sum(row["right"] for row in mine), "of": len(mine)}
     out["same_outcome"] = {"right": sum(bool(row.get("same")) for row in rows), "of": len(rows)}
+    out["more_certain"] = sum(bool(row.get("more_certain")) for row in rows)
     out["violations"] = sum(not row["right"] for row in rows)
     out["crashes"] = sum(row["crashed"] for row in rows)
     return out

@@ -1,10 +1,11 @@
 """Whether a trace id names one request everywhere, or each process counts its own: `req-3` in every pod."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from logagent.analysis.facts import Event
 from logagent.expressions import expression
 from logagent.logs import LogRecord
 
@@ -16,6 +17,8 @@ _WIDE = 16
 _COUNTER = expression(r"[^0-9]*0*[0-9]{1,9}")
 _FAR_S, _APART_S = 60.0, 1.0
 """Between the lines of two places: no request waits so long; and what is no step of one any more."""
+_LONG = 40
+"""Characters from which an id is not looked at: no counter, and what is random is the same request everywhere."""
 _IDS, _PAIRS = 3, 6
 """Ids that several places share, and pairs of places, from which anything is said."""
 _MIXED = 0.2
@@ -56,6 +59,15 @@ def per_process(lines: Iterable[Line]) -> bool:
     counters = [spans for trace, spans in shared.items() if _COUNTER.fullmatch(trace)]
     apart = [spans for spans in counters if _silence(spans) > _APART_S]
     return 2 * len(apart) >= len(shared) and _in_no_order(apart)
+
+
+def part_requests(events: Sequence[Event]) -> None:
+    """Give each event whose id is counted by its own process an id of that process: nothing joins it to others."""
+    traced = [event for event in events if event.trace and len(event.trace) < _LONG and event.record is not None]
+    if per_process(lines_of(event.record for event in traced if event.record is not None)):
+        for event in traced:
+            if event.record is not None:
+                event.trace = " ".join((event.trace or "", *place(event.record)))
 
 
 def _shared(lines: Iterable[Line]) -> dict[str, Spans]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from logagent.analysis.events import from_record
 from logagent.analysis.facts import Event
 from logagent.analysis.mechanisms import Catalogue
+from logagent.analysis.trace_ids import part_requests
 from logagent.expressions import expression
 from logagent.logs import Completeness, LogRecord, Severity, TimeWindow, WeightedRecord
 from logagent.query import Level, Node, Or, Phrase, Range, Scope
@@ -112,7 +113,9 @@ def _event(row: WeightedRecord) -> Event:
 
 
 def _events(records: Iterable[LogRecord]) -> list[Event]:
-    return [from_record(record) for record in records if record.timestamp is not None]
+    events = [from_record(record) for record in records if record.timestamp is not None]
+    part_requests(events)
+    return events
 
 
 def _cue_hits(

@@ -175,6 +175,14 @@ class CaseStore:
         kept = (case for case in every if (self._folder / case / DIAGNOSIS).is_file())
         return tuple(sorted(kept, key=self._age, reverse=True))
 
+    def interrupted(self) -> tuple[str, ...]:
+        """Ids of runs that were killed before they had a diagnosis, newest first; empty folders are no runs."""
+        if not self._folder.is_dir():
+            return ()
+        every = (entry for entry in self._folder.iterdir() if _ID.fullmatch(entry.name) and not entry.is_symlink())
+        killed = (one for one in every if not (one / DIAGNOSIS).exists() and (one / TRANSCRIPT).is_file())
+        return tuple(sorted((one.name for one in killed), reverse=True))
+
     def remove(self, case: str) -> None:
         """Delete a case with its transcript.
 

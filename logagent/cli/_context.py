@@ -135,7 +135,7 @@ def make_run_options(context: Context, asked: Asked, scope: ScopeOptions, limits
 
     if limits is not None and limits.no_llm and limits.require_llm:
         raise _refused("--no-llm and --require-llm exclude each other")
-    _require_no_blank_time(scope)
+    _require_no_blank(scope)
     settings = context.settings
     targets = read_targets(asked.names, scope.service or (), has_cluster=settings.es.url is not None)
     context.stdin = targets.stdin
@@ -168,12 +168,17 @@ def make_run_options(context: Context, asked: Asked, scope: ScopeOptions, limits
     return _limited(run, limits) if limits else run
 
 
-def _require_no_blank_time(scope: ScopeOptions) -> None:
-    """An empty time is what an unset variable of a script leaves; it must not mean the default."""
+def _require_no_blank(scope: ScopeOptions) -> None:
+    """An empty value is what an unset variable of a script leaves; it must not mean the default, or everything."""
     for name in ("since", "until", "at", "baseline", "time_shift"):
         value = getattr(scope, name)
         if value is not None and not value.strip():
             raise _refused(f"--{name.replace('_', '-')} is empty; leave it out for the default")
+    for name in ("service", "env", "host", "namespace", "version_of", "filter", "exclude", "trace_id"):
+        given = getattr(scope, name)
+        values = [given] if isinstance(given, str) else given or []
+        if not all(value.strip() for value in values):
+            raise _refused(f"--{name.replace('_', '-')} is empty; leave it out for all")
 
 
 def _refused(reason: str) -> UsageError:

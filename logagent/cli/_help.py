@@ -60,6 +60,10 @@ _EXAMPLES = {
         "logagent trace 4bf92f3577b34da6a3ce929d0e0e4736",
         "logagent trace req-8812 app.log --format json",
     ),
+    "watch": (
+        "logagent watch order-api --interval 30s",
+        "logagent watch app.log --format jsonl --rounds 10 --exit-code",
+    ),
     "logs": (
         "logagent logs order-api --since 10m -f 'level>=error'",
         "logagent logs app.log --order newest --limit 20",

@@ -28,18 +28,23 @@ def list_cases(*, options: GlobalOptions) -> int:
     context = make_context(options)
     console, zone = context.console, ZoneInfo(context.console.zone)
     plan = plan_output(options, FORMATS)
-    found = open_cases(context.settings).list()
+    store = open_cases(context.settings)
+    found, killed = store.list(), store.interrupted()
     if plan[0][1] == "jsonl":
-        text = "\n".join(json.dumps(asdict(one), ensure_ascii=False) for one in found)
+        rows = [*(asdict(one) for one in found), *({"id": one, "outcome": "interrupted"} for one in killed)]
+        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     elif plan[0][1] == "json":
-        text = json.dumps({"kind": "cases", "cases": [asdict(one) for one in found]}, ensure_ascii=False)
+        cases = [asdict(one) for one in found]
+        text = json.dumps({"kind": "cases", "cases": cases, "interrupted": killed}, ensure_ascii=False)
     else:
         text = "\n".join(
             f"{one.id}  {datetime.fromisoformat(one.created_at).astimezone(zone):%Y-%m-%d %H:%M}  "
             f"{one.outcome:<17}  {sanitise(one.headline)}"
             for one in found
         )
-    if not found and plan[0][1] == "text":
+        rest = [f"{one}  {console.texts.say('cli.cases.interrupted')}" for one in killed]
+        text = "\n".join(part for part in (text, *rest) if part)
+    if not found and not killed and plan[0][1] == "text":
         console.hint(console.texts.say("cli.cases.none"))
     emit_text(text, plan, console)
     return 0

@@ -24,8 +24,22 @@ if TYPE_CHECKING:
     from logagent.settings import RunOptions
 
 APP = command_app()
-FORMATS = ("text", "json", "jsonl")
+FORMATS = ("text", "json", "jsonl", "csv")
 MOST = 1_000
+_COLUMNS = (
+    "@timestamp",
+    "log.level",
+    "service.name",
+    "message",
+    "error.type",
+    "error.message",
+    "host.name",
+    "service.version",
+    "trace.id",
+    "http.response.status_code",
+    "_index",
+    "_id",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +132,10 @@ def _rendered(found: _Lines, chosen: str, zone: tzinfo) -> str:
     if chosen == "text":
         return "\n".join(_line(record, found.mask, zone) for record in found.records)
     rows = [_as_row(record, lambda text: sanitise(found.mask(text))) for record in found.records]
+    if chosen == "csv":
+        from logagent.report._csv import csv_text  # noqa: PLC0415
+
+        return csv_text(_COLUMNS, [[row.get(name) for name in _COLUMNS] for row in rows])
     if chosen == "jsonl":
         return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return json.dumps({"kind": "logs", "total": found.total, "records": rows}, ensure_ascii=False)

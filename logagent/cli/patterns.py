@@ -14,12 +14,13 @@ from logagent.cli._options import GlobalOptions, ScopeOptions, takes
 from logagent.cli._output import emit_text, page, plan_output
 from logagent.cli._progress import Progress
 from logagent.cli._window import window_title
+from logagent.report._keys import pattern_key
 
 if TYPE_CHECKING:
     from logagent.triage import PatternTable
 
 APP = command_app()
-FORMATS = ("text", "json", "jsonl")
+FORMATS = ("text", "json", "jsonl", "md", "csv")
 
 
 @APP.command()
@@ -51,21 +52,39 @@ def patterns(
         open_session(context.settings, run, progress, context.stdin) as session,
     ):
         found = session.patterns(wanted)
-    chosen = plan[0][1]
-    text = _as_json(found, chosen) if chosen != "text" else _as_table(found, context.console)
+        found = replace(found, keywords=tuple(map(session.clean, found.keywords)))
+    texts = {chosen: _rendered(found, chosen, context.console) for _, chosen in plan}
     if plan == [("-", "text")]:
-        page(text, context.console, context.environ)
-    else:
-        emit_text(text, plan, context.console)
+        page(texts["text"], context.console, context.environ)
+        return 0
+    for name, chosen in plan:
+        emit_text(texts[chosen], [(name, chosen)], context.console)
     return 0
 
 
+def _rendered(found: "PatternTable", chosen: str, console: Console) -> str:
+    if chosen in ("json", "jsonl"):
+        return _as_json(found, chosen)
+    if chosen == "text":
+        return _as_table(found, console)
+    from logagent.report._patterns import patterns_csv, patterns_markdown  # noqa: PLC0415
+
+    return patterns_csv(found) if chosen == "csv" else patterns_markdown(found, console.texts)
+
+
 def _as_json(found: "PatternTable", chosen: str) -> str:
-    rows = [one.model_dump(by_alias=True, exclude_none=True) for one in found.rows]
-    if chosen == "jsonl":
-        return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    rows = [one.model_dump(by_alias=True, exclude_none=True) | {"key": pattern_key(one)} for one in found.rows]
     others = {"patterns": found.others, "lines": found.lines}
-    document = {"kind": "patterns", "total": found.total, "patterns": rows, "others": others}
+    if chosen == "jsonl":
+        last = {"kind": "others", "total": found.total, **others, "keywords": found.keywords}
+        return "\n".join(json.dumps(row, ensure_ascii=False) for row in [*rows, last])
+    document = {
+        "kind": "patterns",
+        "total": found.total,
+        "patterns": rows,
+        "others": others,
+        "keywords": found.keywords,
+    }
     return json.dumps(document, ensure_ascii=False)
 
 
@@ -86,6 +105,8 @@ def _as_table(found: "PatternTable", console: Console) -> str:
         rows.append((say(f"cli.change.{one.change}"), f"{one.count:,}", usual, first, service, sanitise(one.template)))
     figures = {"patterns": f"{found.others:,}", "lines": f"{found.lines:,}", "total": f"{found.total:,}"}
     rest = [say("cli.patterns.others", **figures)] if found.others or found.lines else []
+    if found.keywords:
+        rest.append(say("report.compare.words_now", words=", ".join(map(sanitise, found.keywords))))
     return "\n".join([*_aligned(rows), *rest])
 
 

@@ -2,16 +2,15 @@
 
 import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import islice
 from typing import Literal
 
 from logagent.analysis.apart import Kind, apart, kind_of, merged
 from logagent.analysis.events import from_record
 from logagent.analysis.facts import Event
+from logagent.analysis.keywords import keywords
 from logagent.analysis.statistics import g_test
 from logagent.analysis.templates import SLOT, filled, mine, tokens, typed_mask
 from logagent.evidence import Claim, EvidenceQuery, Figure
@@ -28,7 +27,6 @@ _PER_PATTERN = 4
 """Measures a pattern costs; a request holds 100."""
 MOST = 100 // _PER_PATTERN
 _LEAST = 5
-_KEYWORDS = 8
 _SLOTS = 4
 """Most values that are told of what stands behind `<*>`."""
 _SPIKE, _RISE, _FALL = 3.0, 1.25, 0.8
@@ -36,7 +34,6 @@ _SIGNIFICANT = 0.001
 _ORDER: dict[Change, int] = {"new": 0, "spiking": 1, "vanished": 1, "rising": 3, "falling": 3, "steady": 4}
 _CLASS = expression(r"status-([a-e])xx")
 _FAILED = expression(r"(?:^| )\[failed: .*", re.DOTALL)
-_WORD = expression(r"[A-Za-z][A-Za-z_]{3,30}")
 
 
 @dataclass(slots=True)
@@ -112,7 +109,11 @@ def compare(store: LogStore, query: LogQuery, base: LogQuery | None) -> Mined:
         before.total,
         now.exact and before.exact,
         now.completeness,
-        _keywords(events, old, _scale(query, base)),
+        keywords(
+            [(event.message, event.weight) for event in events],
+            [(event.message, event.weight) for event in old],
+            scale=_scale(query, base),
+        ),
     )
 
 
@@ -292,22 +293,6 @@ def _shown(pattern: Found) -> str:
     text = filled(text, [event.message for event in pattern.events]) if every else text
     held = [f"{word} x{times:,}" for word, times in pattern.slots.most_common(_SLOTS) if not word.startswith("<")]
     return f"{text} {{{SLOT}: {', '.join(held)}}}" if held and SLOT in text else text
-
-
-def _keywords(now: Iterable[Event], base: Iterable[Event], scale: float) -> tuple[str, ...]:
-    """Words that became much more frequent, most telling first; never a piece of a secret."""
-    counts: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    where: dict[str, str] = {}
-    for side, events in enumerate((now, base)):
-        for event in events:
-            for word in set(_WORD.findall(event.message[:500].lower())):
-                counts[word][side] += event.weight
-                where.setdefault(word, event.message)
-    scored = [
-        (a * math.log((a + 0.5) / (b * scale + 0.5)), word) for word, (a, b) in counts.items() if a > _SPIKE * b * scale
-    ]
-    telling = (word for _, word in sorted(scored, reverse=True) if word in typed_mask(where[word]).lower())
-    return tuple(islice(telling, _KEYWORDS))
 
 
 def base_window(context: ToolContext) -> TimeWindow | None:

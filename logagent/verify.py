@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from logagent.diagnosis import ConfidenceLevel, Grade, OutcomeName
-from logagent.errors import SourceError, UsageError
+from logagent.errors import BudgetExceeded, SourceError, UsageError
 from logagent.evidence import Evidence, Ledger, State, Verification
 from logagent.expressions import expression
 from logagent.logs import Completeness, iso
@@ -28,6 +28,10 @@ FEW_SHARDS, MANY_SHARDS = 0.05, 0.2
 HISTORY = 3.0
 """Windows of history under which a baseline is short."""
 _BATCH = 100
+ROUND_TRIPS = 3
+"""Requests to the store that the verification of one run takes at most, as a rule."""
+_QUOTES = 1000
+"""Documents that one look-up by id takes."""
 _MASK = expression(r"<([a-z_-]{2,20}):[0-9a-z]{2,8}:\d{1,6}>")
 
 Cap = Literal["logs_only", "single_row", "failed_shards", "onset_before_window", "short_baseline", "contradiction"]
@@ -40,7 +44,8 @@ def requery(
 
     Quotes are compared in the space of `clean`: a saved report holds masked text, so stored text is masked alike.
 
-    A store that is lost leaves the rest in state `error`: verification is never skipped silently.
+    A store that is lost leaves the rest in state `error`, a budget that is spent in state `unverified`: verification is
+    never skipped silently.
     """
     rows = [row for one in dict.fromkeys(ids) if (row := ledger.get(one)) is not None]
     figures = [row for row in rows if row.query.figure.op != "documents"]
@@ -64,13 +69,18 @@ def _recount(store: LogStore, ledger: Ledger, rows: Sequence[Evidence], now: dat
         return
     try:
         answer = store.count(measures)
-    except SourceError:
+    except (SourceError, BudgetExceeded) as error:
         for row, _, _ in places:
-            ledger.replace(row.checked(Verification("error", "requery", now)))
+            ledger.replace(row.checked(Verification(_unanswered(error), "requery", now)))
         return
     for row, first, length in places:
         observed = _figure(row, answer.values[first : first + length])
         ledger.replace(row.checked(_compare(row, observed, now)))
+
+
+def _unanswered(error: SourceError | BudgetExceeded) -> State:
+    """State of rows that the store was not asked about, or gave no answer to."""
+    return "unverified" if isinstance(error, BudgetExceeded) else "error"
 
 
 def _measures(row: Evidence) -> list[Measure]:
@@ -119,12 +129,16 @@ def _refetch(
     if not wanted:
         return
     try:
-        found = store.fetch(wanted[:1000])
-    except SourceError:
+        found = store.fetch(wanted[:_QUOTES])
+    except (SourceError, BudgetExceeded) as error:
         for row in rows:
-            ledger.replace(row.checked(Verification("error", "document_fetch", now)))
+            ledger.replace(row.checked(Verification(_unanswered(error), "document_fetch", now)))
         return
+    beyond = set(wanted[_QUOTES:])
     for row in rows:
+        if any(record.id in beyond for record in row.samples):
+            ledger.replace(row.checked(Verification("unverified", "document_fetch", now)))
+            continue
         same = [r.id in found and _same(clean(found[r.id].message), r.message) for r in row.samples]
         state: State = "verified" if same and all(same) else "contradicted" if same else "unverified"
         ledger.replace(row.checked(Verification(state, "document_fetch", now, sum(same), None)))

@@ -16,8 +16,10 @@ from logagent.logs import iso
 from logagent.settings import Settings
 from logagent.tools import ToolContext, ToolRegistry
 from logagent.triage import Findings, discriminating_rows, mechanism_rows, render_digest
+from logagent.verify import ROUND_TRIPS
 from logagent.wiring._called import rows_since
 from logagent.wiring._reader import Reader
+from logagent.wiring._source import REQUESTS
 from logagent.wiring._told import Told
 
 if TYPE_CHECKING:
@@ -131,7 +133,7 @@ def _run(session: "Session", findings: Findings, client: ChatModel) -> Outcome:
         max_cost=options.max_cost or session.settings.llm.max_cost_usd,
         price_input=session.settings.llm.price_per_million.input,
         price_output=session.settings.llm.price_per_million.output,
-        max_requests=_requests_left(session),
+        max_requests=_requests_before_verification(session),
     )
     if limits.max_cost is not None and not limits.price_input and not limits.price_output:
         session.caveats.append(Caveat(code="no_prices", severity="warning", text=session.words.say("caveat.no_prices")))
@@ -174,9 +176,10 @@ def language_name(code: str) -> str:
     return "Simplified Chinese" if code.lower().startswith("zh") else "English"
 
 
-def _requests_left(session: "Session") -> int | None:
-    most = session.options.max_requests
-    return max(0, most - session.store.usage.requests) if most else None
+def _requests_before_verification(session: "Session") -> int:
+    """Requests of the whole run after which no turn begins: those that verification needs are kept."""
+    most = session.options.max_requests or REQUESTS.get(session.options.effort, 60)
+    return max(0, most - ROUND_TRIPS)
 
 
 def _digest(session: "Session", findings: Findings, client: ChatModel) -> str:

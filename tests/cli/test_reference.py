@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from logagent import cli, plugins
+from logagent.cli._help import ORDER
 from tests.cli.reference import reference
 
 
@@ -11,3 +13,7 @@ def test_the_command_line_reference_is_up_to_date(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("COLUMNS", "100")
     document = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
     assert document.read_text(encoding="utf-8") == reference()
+
+
+def test_the_help_lists_every_command() -> None:
+    assert set(ORDER) == set(plugins.names(cli))

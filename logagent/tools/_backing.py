@@ -27,6 +27,14 @@ _NUMBER = expression(
 )
 _TOTAL = expression(r"(\d[\d,]*) (?:events|matched|failing)\b")
 """How many there are in all, above the rows of an answer."""
+_WHOLE = expression(
+    r"(?:%|percent|per cent) (?:of )?(?:the |all |our )*"
+    r"(host|user|service|pod|node|customer|instance|container|zone)s?\b"
+    r"|%\s?的\s?(用户|主机|服务|实例|节点|容器)",
+    re.IGNORECASE,
+)
+"""Of what a share is stated, where it is none of lines or requests."""
+_WHOLES = {"用户": "user", "主机": "host", "服务": "service", "实例": "instance", "节点": "node", "容器": "container"}
 _SAID = expression(r"\"(?:[^\"\\]|\\.)*\"|\{[^}]*\}")
 """The text of a line and its fields, in a row as a model reads it."""
 _OF = expression(r"(\d[\d,]*) (?:of|\|) (\d[\d,]*)")
@@ -94,6 +102,9 @@ class Backing:
         found += [
             f'"{one.text}" is no time of {cited}: leave times to code' for one in told.clocks if not self._has_time(one)
         ]
+        text = "\n".join(self._parts).lower()
+        wholes = [_WHOLES.get(one or other, one or other).lower() for one, other in _WHOLE.findall(sentence)]
+        found += [f"no share of {one}s is in {cited}: leave numbers to code" for one in wholes if one not in text]
         return found + [f'"{quote}" is not what {cited} says: quote as it stands' for quote in self._misquoted(told)]
 
     # -- numbers ---------------------------------------------------------------------------------------------------

@@ -54,6 +54,7 @@ def test_what_the_cited_rows_show_is_accepted_at_once(made: ToolContext, sentenc
         ("order-api logs 24 errors [{pay}].", "'order-api' is not in {pay}: cite a row that shows it"),
         ("It began at 17:45 [{pay}].", '"17:45" is no time of {pay}: leave times to code'),
         ('It says "Connection is not awailable" [{line}].', '"Connection is not awailable" is not what {line} says'),
+        ("50 % of all users are hit [{pay}].", "no share of users is in {pay}: leave numbers to code"),
         ("30 % of the lines fail [{pay}].", '"30 %" is a figure that {pay} does not show'),
     ],
 )

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from logagent.analysis.redact import Redactor
+from logagent.analysis.sanitise import looks_like_instructions
 from logagent.evidence import Evidence, Ledger
 
 LIES = ("number", "service", "id", "quote", "words", "time", "base", "no id")
@@ -56,10 +58,15 @@ def _of(row: Evidence) -> Iterator[Stated]:
     for sample in row.samples[:1]:
         words = sample.message.split("\n")[0].split()
         plain = " ".join(words[:9])
-        if len(words) > 2 and not set(plain) & set("\"'`“”「」") and "Bearer" not in plain:
+        if len(words) > 2 and not set(plain) & set("\"'`“”「」") and not _is_withheld(plain):
             yield Stated(row, "quote", sample.service, quote=plain)
         if (found := _MS.search(sample.message)) is not None:
             yield Stated(row, "duration", sample.service, float(found[1]))
+
+
+def _is_withheld(text: str) -> bool:
+    """A secret is masked and an order to a reader is withheld, by design: no quote of either is to be kept."""
+    return looks_like_instructions(text) or Redactor("0000")(text) != text
 
 
 def service_of(row: Evidence) -> str:

@@ -4,14 +4,15 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+"""Also in full width: some spreadsheets read them alike."""
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A header and rows, RFC 4180 with line feeds. A text that a spreadsheet would compute gets an apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(head)
+    writer.writerow([name.lstrip("@") for name in head])
     writer.writerows([_cell(value) for value in row] for row in rows)
     return out.getvalue()
 
@@ -24,6 +25,6 @@ def _cell(value: object) -> object:
     """
     if value is None:
         return ""
-    if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA):
+    if isinstance(value, str) and (value.lstrip().startswith(_FORMULA) or value.startswith(("\t", "\r"))):
         return f"'{value}"
     return value

@@ -41,12 +41,15 @@ def test_noise_is_taken_out_wherever_there_is_any(text: str) -> None:
 
 @given(LINES)
 def test_a_text_that_is_alike_another_is_read_as_if_it_came_first(text: str) -> None:
-    def read(reader: gauges._Reader, message: str) -> list[tuple[str | int, float]]:
+    def read(reader: gauges.NumberReader, message: str) -> list[tuple[str | int, float]]:
         return list(reader.numbers(Event(0.0, "api", 2, message)))
 
     other = text.translate(str.maketrans("0123456789", "1234567890"))
-    reader = gauges._Reader()
-    assert (read(reader, text), read(reader, other)) == (read(gauges._Reader(), text), read(gauges._Reader(), other))
+    reader = gauges.NumberReader()
+    assert (read(reader, text), read(reader, other)) == (
+        read(gauges.NumberReader(), text),
+        read(gauges.NumberReader(), other),
+    )
 
 
 @given(LINES)

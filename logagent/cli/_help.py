@@ -1,5 +1,6 @@
 """Help pages: examples first, then the options by group (ux.md 2.12)."""
 
+import textwrap
 from typing import Any
 
 from logagent.texts import Catalogue
@@ -16,17 +17,19 @@ ORDER = (
     "show",
     "verify",
     "cases",
-    "tools",
     "doctor",
+    "config",
+    "tools",
     "explain",
 )
 """Commands as the help lists them: what is done most often first."""
 MAIN = ("diagnose", "ask", "demo", "patterns", "logs", "doctor")
 """The ones that `logagent` alone describes."""
 
-_GROUPS = ("cases",)
+_GROUPS = ("cases", "config")
 """Commands with subcommands, which have pages of their own."""
 
+_WIDTH = 80
 _EXAMPLES = {
     "": ("logagent demo", "kubectl logs deploy/order-api --since=1h | logagent diagnose -"),
     "diagnose": (
@@ -87,6 +90,15 @@ _EXAMPLES = {
         "logagent doctor --print-role 'logs-payment-*'",
         "logagent doctor app.log",
     ),
+    "config": (
+        "logagent config show --origin                      # what counts, and where it comes from",
+        "logagent config show es.url --origin",
+        "logagent config set es.ca_cert ~/http_ca.crt",
+        "logagent config path",
+        "logagent config validate",
+        "logagent config schema > logagent.schema.json",
+        "logagent config trust ./.logagent.toml",
+    ),
     "explain": ("logagent explain LA303",),
 }
 
@@ -96,9 +108,19 @@ def short_overview(texts: Catalogue) -> str:
     say = texts.say
     lines = [say("cli.help.tagline"), ""]
     lines += [f"  {name:<9} {say(f'cli.commands.{name}')}" for name in MAIN]
-    lines.append(f"  {say('cli.help.also')}  {'  '.join(name for name in ORDER if name not in MAIN)}  --help")
-    lines += ["", f"{say('cli.help.examples')}:  {_EXAMPLES[''][0]}", f"  {_EXAMPLES[''][1]}"]
+    others = "  ".join(name for name in ORDER if name not in MAIN)
+    lines += _wrapped(f"  {say('cli.help.also')}  ", f"{others}  --help")
+    lines += [f"{say('cli.help.examples')}:  {_EXAMPLES[''][0]}", f"  {_EXAMPLES[''][1]}"]
     return "\n".join(lines)
+
+
+def _wrapped(label: str, names: str) -> list[str]:
+    """Names in lines of at most 80 columns behind a label."""
+    from wcwidth import wcswidth  # noqa: PLC0415
+
+    columns = max(0, wcswidth(label))
+    found = textwrap.wrap(names, _WIDTH - columns)
+    return [f"{' ' * columns if number else label}{line}" for number, line in enumerate(found)]
 
 
 def overview(texts: Catalogue) -> str:

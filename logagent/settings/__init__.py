@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from logagent.settings._environment import environment, forgo_plugins, resolve_language
 
 if TYPE_CHECKING:
-    from logagent.settings._load import load
+    from logagent.settings._edit import assign, header, written
+    from logagent.settings._load import check_file, config_files, load
     from logagent.settings._model import (
         AnalysisSettings,
         BaselineSettings,
@@ -28,11 +29,17 @@ if TYPE_CHECKING:
     )
     from logagent.settings._places import folders
     from logagent.settings._run import RunOptions, with_source
+    from logagent.settings._schema import config_schema
+    from logagent.settings._show import shown
+    from logagent.settings._sources import ConfigFile, from_environment, known_settings, refuse_secret, unknown
+    from logagent.settings._trust import RECORD, is_trusted, trusted_files, with_trust
 
 __all__ = [
+    "RECORD",
     "AnalysisSettings",
     "BaselineSettings",
     "CaseSettings",
+    "ConfigFile",
     "EsSettings",
     "KibanaSettings",
     "KnowledgeSettings",
@@ -44,16 +51,40 @@ __all__ = [
     "Settings",
     "SeverityRule",
     "UiSettings",
+    "assign",
+    "check_file",
+    "config_files",
+    "config_schema",
     "environment",
     "folders",
     "forgo_plugins",
+    "from_environment",
+    "header",
     "is_loopback",
+    "is_trusted",
+    "known_settings",
     "load",
+    "refuse_secret",
     "resolve_language",
+    "shown",
+    "trusted_files",
+    "unknown",
     "with_source",
+    "with_trust",
+    "written",
 ]
 
-_ELSEWHERE = {"load": "_load", "folders": "_places", "RunOptions": "_run", "with_source": "_run"}
+_NAMES = {
+    "_load": "check_file config_files load",
+    "_places": "folders",
+    "_run": "RunOptions with_source",
+    "_edit": "assign header written",
+    "_schema": "config_schema",
+    "_show": "shown",
+    "_sources": "ConfigFile from_environment known_settings refuse_secret unknown",
+    "_trust": "RECORD is_trusted trusted_files with_trust",
+}
+_ELSEWHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:

@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,11 @@ from pydantic import ValidationError
 
 from logagent.errors import UsageError
 from logagent.settings._environment import resolve_language
-from logagent.settings._model import Settings
+from logagent.settings._model import Paths, Settings
 from logagent.settings._places import folders, project_file, resolve_zone
 from logagent.settings._secrets import read_reference
 from logagent.settings._sources import ConfigFile, Source, from_environment, from_options, invalid
+from logagent.settings._trust import is_trusted, trusted_files
 
 _SYSTEM_FILE = Path("/etc/xdg/logagent/config.toml")
 _CREDENTIALS = ("es.api_key", "es.username", "es.password")
@@ -34,13 +34,13 @@ def load(options: Mapping[str, object], environ: Mapping[str, str], *, folder: P
         UsageError: LA702 a setting is unknown or invalid, LA703 a project file is not trusted, LA706 a literal secret.
     """
     paths = folders(environ)
-    files = _files(environ, folder or Path.cwd(), paths.config / "config.toml")
+    files = _files(environ, folder or Path.cwd(), paths)
     profile = _profile(options, environ, files)
     plain = {name: value for name, value in options.items() if name not in ("profile", "es.api_key_file")}
     given = from_options(plain)
     if options.get("es.api_key_file"):
         given.references["es.api_key"] = ("_file", options["es.api_key_file"])
-    sources = [given, from_environment(environ), *(file.source(profile) for file in files)]
+    sources = [given, from_environment(environ), *(one for file in files for one in file.sources(profile))]
     values, origins = _merge(sources)
     _expand(values, origins, environ)
     _es_credentials(values, origins, sources, environ)
@@ -53,19 +53,39 @@ def load(options: Mapping[str, object], environ: Mapping[str, str], *, folder: P
     return _validated(values, origins, fixed)
 
 
-def _files(environ: Mapping[str, str], folder: Path, user_file: Path) -> list[ConfigFile]:
-    project = project_file(folder)
-    trusted = environ.get("LOGAGENT_TRUST", "").split(os.pathsep)
-    found = (
-        ConfigFile.read(project, trusted=_is_trusted(project, trusted)) if project else None,
-        ConfigFile.read(user_file),
-        ConfigFile.read(_SYSTEM_FILE),
-    )
+def check_file(file: ConfigFile, environ: Mapping[str, str]) -> list[UsageError]:
+    """What is wrong in a file, looked at without any profile and with each of them; nothing is fetched or run."""
+    found: dict[str, UsageError] = {}
+    for profile in ("", *file.profiles):
+        try:
+            values, origins = _merge(file.sources(profile))
+            _expand(values, origins, environ)
+            _validated(values, origins, {"profile": profile, "paths": folders(environ), "origins": origins})
+        except UsageError as error:
+            found.setdefault(error.message, error)
+    default = file.table.get("default_profile", "")
+    if default and default not in list(file.profiles):
+        none = invalid(file.place(["default_profile"]), "default_profile", "there is no such profile in this file")
+        found.setdefault(none.message, none)
+    return list(found.values())
+
+
+def _files(environ: Mapping[str, str], folder: Path, paths: Paths) -> list[ConfigFile]:
+    """Project, user and system file, as far as they exist; the first counts most."""
+    record = trusted_files(paths.state)
+
+    def read(path: Path) -> ConfigFile | None:
+        return ConfigFile.read(path, lambda content: is_trusted(path, content, record, environ))
+
+    found = [read(path) if own else ConfigFile.read(path) for path, own in config_files(environ, folder)]
     return [file for file in found if file]
 
 
-def _is_trusted(path: Path, trusted: Sequence[str]) -> bool:
-    return any(name and Path(name).expanduser().resolve() == path.resolve() for name in trusted)
+def config_files(environ: Mapping[str, str], folder: Path) -> list[tuple[Path, bool]]:
+    """Where settings may stand, the first counts most; True for a file of a project, which has to be trusted."""
+    project = project_file(folder)
+    user = folders(environ).config / "config.toml"
+    return [*([(project, True)] if project else []), (user, False), (_SYSTEM_FILE, False)]
 
 
 def _profile(options: Mapping[str, object], environ: Mapping[str, str], files: Sequence[ConfigFile]) -> str:

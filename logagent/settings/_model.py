@@ -62,9 +62,13 @@ def _url(text: str) -> str:
 
 
 Url = Annotated[str, AfterValidator(_url)]
-Seconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
-Days = Annotated[float, BeforeValidator(_days), Field(gt=0)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+Seconds = Annotated[float, BeforeValidator(_seconds, json_schema_input_type=float | str), Field(gt=0)]
+Days = Annotated[float, BeforeValidator(_days, json_schema_input_type=float | str), Field(gt=0)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_names, json_schema_input_type=tuple[str, ...] | str)]
+FieldNames = Annotated[
+    dict[str, tuple[str, ...]],
+    BeforeValidator(_one_or_many, json_schema_input_type=dict[str, tuple[str, ...] | str]),
+]
 
 
 class _Section(BaseModel):
@@ -265,7 +269,7 @@ class Settings(_Section):
     ui: UiSettings = UiSettings()
     analysis: AnalysisSettings = AnalysisSettings()
     baseline: BaselineSettings = BaselineSettings()
-    fields: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_one_or_many)] = Field(default_factory=dict)
+    fields: FieldNames = Field(default_factory=dict)
     """Role to field names, best first; overrides detection."""
     kibana: KibanaSettings = KibanaSettings()
     cases: CaseSettings = CaseSettings()

@@ -1,9 +1,8 @@
 """One source of settings after the other: options, environment, project file, user file, system file."""
 
 import difflib
-import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from logagent.errors import UsageError
+from logagent.settings._edit import line_of
 from logagent.settings._model import Settings
 from logagent.settings._secrets import SUFFIXES
 
@@ -37,7 +37,9 @@ _ENVIRONMENT = {
 
 _HARMLESS = ("es.index", "fields.", "analysis.", "ui.", "baseline.", "severity")
 """What a project file may set without being trusted: what to look at and how to show it, not where data goes."""
-_NOT_SETTABLE = ("profile", "paths", "origins")
+NOT_SETTABLE = ("profile", "paths", "origins")
+_ABOVE = ("profiles", "default_profile")
+"""What a file holds besides settings."""
 
 
 @dataclass(slots=True)
@@ -95,20 +97,32 @@ class ConfigFile:
     trusted: bool = True
 
     @classmethod
-    def read(cls, path: Path, *, trusted: bool = True) -> "ConfigFile | None":
-        """The file, or None where there is none.
+    def read(cls, path: Path, trust: Callable[[bytes], bool] | None = None) -> "ConfigFile | None":
+        """The file, or None where there is none; `trust` tells whether someone vouched for this content.
 
         Raises:
             UsageError: LA702, it cannot be read or is no TOML.
         """
         try:
-            text = path.read_text(encoding="utf-8")
-            return cls(path, tomllib.loads(text), text, trusted)
+            content = path.read_bytes()
+            return cls.parse(path, content.decode("utf-8"), trusted=trust is None or trust(content))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise invalid(str(path), "", (error.strerror or "cannot be read").lower()) from error
-        except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
+        except ValueError as error:  # UnicodeDecodeError
+            raise invalid(str(path), "", str(error)) from error
+
+    @classmethod
+    def parse(cls, path: Path, text: str, *, trusted: bool = True) -> "ConfigFile":
+        """A file with this text.
+
+        Raises:
+            UsageError: LA702, it is no TOML.
+        """
+        try:
+            return cls(path, tomllib.loads(text), text, trusted)
+        except tomllib.TOMLDecodeError as error:
             raise invalid(str(path), "", str(error)) from error
 
     @property
@@ -117,42 +131,46 @@ class ConfigFile:
         found = self.table.get("profiles", {})
         return found if isinstance(found, dict) else {}
 
-    def source(self, profile: str) -> Source:
-        """Top-level sections, overlaid by those of the profile.
+    def sources(self, profile: str) -> list[Source]:
+        """What the profile sets, and behind it what the top level sets.
 
         Raises:
             UsageError: LA702 unknown setting, LA703 not trusted, LA706 a literal secret.
         """
+        top = {key: value for key, value in self.table.items() if key not in _ABOVE}
+        return [self._source(self.profiles.get(profile, {}), ("profiles", profile)), self._source(top, ())]
+
+    def _source(self, table: object, within: tuple[str, ...]) -> Source:
         source = Source(str(self.path))
-        top = {key: value for key, value in self.table.items() if key not in ("profiles", "default_profile")}
-        for table in (top, self.profiles.get(profile, {})):
-            for name, value in _flatten(table, Settings, "", self):
-                self._add(source, name, value)
+        for name, value in _flatten(table, Settings, "", lambda name: self.place((*within, *name.split(".")))):
+            self._add(source, name, value, self.place((*within, *name.split("."))))
         return source
 
-    def _add(self, source: Source, name: str, value: object) -> None:
+    def _add(self, source: Source, name: str, value: object, place: str) -> None:
         if not self.trusted and not name.startswith(_HARMLESS):
             raise UsageError(
                 f"{self.path} wants to set {name} and is not trusted",
                 code="LA703",
                 values={"file": str(self.path), "setting": name},
             )
-        source.places[name] = place = self.place(name)
+        source.places[name] = place
         setting, kind = _reference(name)
         if kind:
             source.references[setting] = (kind, value)
-        elif name in SECRETS or (name in URLS and _has_password(value)):
-            raise _secret(place, name)
         else:
+            refuse_secret(place, name, value)
             source.values[name] = value
 
-    def place(self, name: str) -> str:
+    def needs_trust(self, profile: str) -> list[str]:
+        """Names that the file sets, with this profile, and that an untrusted file may not."""
+        trusted = ConfigFile(self.path, self.table, self.text)
+        names = {one for source in trusted.sources(profile) for one in source.places}
+        return [name for name in names if not name.startswith(_HARMLESS)]
+
+    def place(self, name: Sequence[str]) -> str:
         """`config.toml line 12`, as far as the line can be found."""
-        key = re.compile(rf"^\s*{re.escape(name.rpartition('.')[2])}\s*=")
-        for number, line in enumerate(self.text.splitlines(), 1):
-            if key.match(line):
-                return f"{self.path} line {number}"
-        return str(self.path)
+        number = line_of(self.text, name)
+        return f"{self.path} line {number}" if number else str(self.path)
 
 
 def _reference(name: str) -> tuple[str, str]:
@@ -165,17 +183,19 @@ def _reference(name: str) -> tuple[str, str]:
     return name, ""
 
 
-def _flatten(table: object, model: type[BaseModel], prefix: str, file: ConfigFile) -> Iterator[tuple[str, object]]:
+def _flatten(
+    table: object, model: type[BaseModel], prefix: str, place: Callable[[str], str]
+) -> Iterator[tuple[str, object]]:
     if not isinstance(table, dict):
-        raise invalid(file.place(prefix), prefix.rstrip("."), "must be a table")
+        raise invalid(place(prefix.rstrip(".")), prefix.rstrip("."), "must be a table")
     for key, value in table.items():
         name = prefix + key
         known = model.model_fields.get(key)
-        if (known is None or name in _NOT_SETTABLE) and not _is_extra(name):
-            raise _unknown(file.place(name), name)
+        if (known is None or name in NOT_SETTABLE) and not _is_extra(name):
+            raise unknown(place(name), name)
         section = known.annotation if known else None
         if isinstance(section, type) and issubclass(section, BaseModel):
-            yield from _flatten(value, section, f"{name}.", file)
+            yield from _flatten(value, section, f"{name}.", place)
         elif name == "fields" and isinstance(value, dict):
             yield from ((f"fields.{role}", names) for role, names in value.items())
         else:
@@ -191,11 +211,12 @@ def known_settings() -> list[str]:
     names: list[str] = []
     for section, info in Settings.model_fields.items():
         if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
-            names += [f"{section}.{name}" for name in info.annotation.model_fields if section not in _NOT_SETTABLE]
+            names += [f"{section}.{name}" for name in info.annotation.model_fields if section not in NOT_SETTABLE]
     return [*names, *(f"{name}{suffix}" for name in SECRETS for suffix in SUFFIXES), "es.cloud_id"]
 
 
-def _unknown(place: str, name: str) -> UsageError:
+def unknown(place: str, name: str) -> UsageError:
+    """LA702 for a name that is no setting, with the nearest one."""
     closest = difflib.get_close_matches(name, known_settings(), 1)
     return UsageError(
         f"{place}: {name} is not a setting",
@@ -215,6 +236,16 @@ def _secret(place: str, name: str) -> UsageError:
     reference = f"{name}_file" if name in SECRETS else None
     values = {"file": place, "setting": name, "reference": reference}
     return UsageError(f"{place}: {name} holds a secret", code="LA706", values=values)
+
+
+def refuse_secret(place: str, name: str, value: object) -> None:
+    """Refuse a secret, or a URL with a password in it, where only references may stand.
+
+    Raises:
+        UsageError: LA706.
+    """
+    if name in SECRETS or (name in URLS and _has_password(value)):
+        raise _secret(place, name)
 
 
 def _has_password(url: object) -> bool:
